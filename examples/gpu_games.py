@@ -6,8 +6,6 @@ Without a GPU, ``NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python examples/gpu_
 --steps 20`` plays in Numba's simulator, very slowly.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from typing import Any

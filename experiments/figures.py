@@ -1,7 +1,5 @@
 """Figures of measurements: their spread, machine, files and tables."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import os

@@ -5,8 +5,6 @@ in ``skyenv/rules/INTERFACE.md``. The game is Wilko Manz's design; this project 
 with its publishers.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, version
 
 from skyenv.agents import Agent, Decisions, make_agent

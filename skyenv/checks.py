@@ -1,7 +1,5 @@
 """Checks of arguments: integers, numbers, choices, flags, seats and rows."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import inspect

@@ -4,8 +4,6 @@ Exit codes: 0 success, 1 bad data or an unusable file, 2 a wrong command or agen
 Errors are one line on stderr.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -4,8 +4,6 @@ All of them derive from :class:`SkyenvError`, so ``except SkyenvError`` catches 
 about input, and nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -4,8 +4,6 @@ A file is written under a hidden name in the same folder and then renamed. A kil
 its hidden file behind; the next process that locks the folder (:func:`locked`) removes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import errno

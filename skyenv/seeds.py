@@ -19,8 +19,6 @@ such as that of a record. The trainer stays within its range, and published ladd
 deals.
 """
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from collections.abc import Sequence

@@ -14,8 +14,6 @@ players this gives Jeffreys' interval. An agent that won all its games therefore
 positive width. The reported mean is that of the games played, without imaginary ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -155,7 +153,7 @@ class Weights:
     @classmethod
     def draw(
         cls, rng: np.random.Generator, paired_seeds: int, players: int, resamples: int = RESAMPLES
-    ) -> Weights:
+    ) -> "Weights":
         """Draw the weights of a number of paired seeds of games for a number of players."""
         par = 1 / players
         won, lost = (

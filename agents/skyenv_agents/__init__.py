@@ -6,8 +6,6 @@ They are available by name everywhere: ``skyenv.make_agent("greedy")``, ``"appra
 ``"rollout-256"``, ``"ismcts-50ms"``, ``"trained"``.
 """
 
-from __future__ import annotations
-
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent
 from skyenv_agents.learned.networks import NetworkAgent, TrainedAgent
 from skyenv_agents.search.guided import GuidedAgent

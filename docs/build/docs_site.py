@@ -5,8 +5,6 @@ files outside docs/ become pages of the site: Markdown unchanged, code as a code
 Markdown. Every package but the page's server gets a page of the API reference.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

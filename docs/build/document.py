@@ -8,8 +8,6 @@ page's game.js are whole generated files. A test compares all of them with the c
 Exit codes: 0 success, 1 invalid file, 2 invalid command.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

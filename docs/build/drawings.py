@@ -1,7 +1,5 @@
 """Drawings for docs/game.md and the lobby: rendered positions of greedy agents' games."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Generator of ``skyenv/page/static/game.js``: facts of the game and the page for JavaScript."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

@@ -4,8 +4,6 @@
 anything is compiled.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """Screenshots of the page: ``python -m docs.build.screenshots --out runs/screenshots``."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import threading

@@ -6,8 +6,6 @@ outside of JAX: no `vmap` over a step and no gradient through it. Every call adv
 returns copies.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

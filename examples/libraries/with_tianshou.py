@@ -5,8 +5,6 @@ of the learner's games, then the steps per second of a collector with the masked
 `pip install -r examples/libraries/with_tianshou.txt`.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from typing import Any

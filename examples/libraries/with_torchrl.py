@@ -4,8 +4,6 @@
 second of the second one. Needs `pip install -r examples/libraries/with_torchrl.txt`.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from typing import Any

@@ -5,8 +5,6 @@ object is an agent of every command: ``python -m skyenv evaluate mine:agent``. R
 contain pickled Python objects, which can run code when loaded: use only trusted ones.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

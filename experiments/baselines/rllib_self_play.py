@@ -8,8 +8,6 @@ checkpoint RUN/model. The last line of output is the steps per
 second of RLlib's env runner. Needs ``pip install -r experiments/baselines/rllib_self_play.txt``.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import deque

@@ -6,8 +6,6 @@ and written to FOLDER/NAME.json, with date, command, machine and method.
 Exit codes: 0 success, 1 invalid file, 2 invalid command, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Sequence

@@ -9,8 +9,6 @@ the package ``dm-tree``.
 Exit codes: 0 success, 1 invalid file, 2 invalid command, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import sys

@@ -1,7 +1,5 @@
 """Agents' errors in auctions, by best responses and equilibria (docs/results/benchmark.md)."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Final

@@ -1,7 +1,5 @@
 """Speed of the engine and of determinizations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """Statistics of the game for docs/game.md: seats, length, choices, ends, hands and auctions."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

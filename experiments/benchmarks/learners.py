@@ -9,8 +9,6 @@ all of them. The others learn the whole task with a network, from openings sampl
 Hyperparameters are in the calls below.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """Speed of the environments for other libraries."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable, Iterator

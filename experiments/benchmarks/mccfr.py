@@ -4,8 +4,6 @@ Source: Lanctot, Waugh, Zinkevich, Bowling, *Monte Carlo Sampling for Regret Min
 Extensive Games* (2009).
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

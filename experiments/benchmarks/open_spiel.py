@@ -1,7 +1,5 @@
 """Speed of the game in OpenSpiel."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from functools import partial

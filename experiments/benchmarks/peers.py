@@ -1,7 +1,5 @@
 """Speed of random play in skyenv and in other libraries, which ``make peers`` installs."""
 
-from __future__ import annotations
-
 import os
 import random
 import time

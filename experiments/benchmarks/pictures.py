@@ -1,7 +1,5 @@
 """Speed and size of rendered images."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any

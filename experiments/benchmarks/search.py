@@ -1,7 +1,5 @@
 """Speed and memory of tree searches."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from functools import partial

@@ -12,8 +12,6 @@ agents' names (simulations, or seconds of training).
 Exit codes: 0 success, 1 invalid file, 2 invalid command or agent, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

@@ -14,8 +14,6 @@ was trained on (for each one, or for those that ``--side`` names, if there were 
 Exit codes: 0 all right, 1 a file is bad, 2 the command is, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys
@@ -100,7 +98,7 @@ class Stage:
         return bool(self.curve[-1]["progress"] < 1)
 
     @classmethod
-    def read(cls, run: Path) -> Stage:
+    def read(cls, run: Path) -> "Stage":
         """From a run's folder.
 
         Raises:
@@ -126,7 +124,7 @@ class Stage:
         )
 
     @classmethod
-    def all_of(cls, run: Path) -> list[Stage]:
+    def all_of(cls, run: Path) -> "list[Stage]":
         """Return a run after the runs that it started from, oldest first; the runs behind a shipped
         network (:func:`published`) are left out.
 

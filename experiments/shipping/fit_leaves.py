@@ -10,8 +10,6 @@ out. Their cross-entropy is printed for the network and for ``heuristic/win_prob
 invalid command, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Sequence

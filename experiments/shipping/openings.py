@@ -7,8 +7,6 @@ cards return to their stacks. Each game contributes at most one opening to a tas
 Exit codes: 0 success, 2 invalid command, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 from collections.abc import Callable, Sequence

@@ -13,8 +13,6 @@ generation. It is written after every generation. Exit codes: 0 success, 1 inval
 command, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

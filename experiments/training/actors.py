@@ -9,8 +9,6 @@ that join it. So a rollout whose worker or machine is lost is played again, and 
 the inputs of the rollouts in progress.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Mapping
 from concurrent.futures import Future, wait

@@ -8,8 +8,6 @@ more. With ``--start`` the response begins as a network that plays already, such
 itself.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass

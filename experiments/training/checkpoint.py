@@ -1,7 +1,5 @@
 """The file of a training's state: a version, a checksum, and a body that is read without code."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The closing evaluation of a run: wins, a task's losses, and the records of a few games."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Options of a training, and the network, opponents and games that they define."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field

@@ -1,7 +1,5 @@
 """Learning curves: statistics of the latest episodes, a picture, and files for TensorBoard."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import deque

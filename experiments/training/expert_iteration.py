@@ -12,8 +12,6 @@ Rollouts cost some thirty forward passes a decision, so a run has fewer decision
 trainer. Each has estimates for several actions instead of a reward for one.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -111,7 +109,7 @@ class Lookahead(Improvement):
     """
 
     losses = staticmethod(lookahead_losses)
-    config: ExpertConfig
+    config: "ExpertConfig"
 
     def arrays(self, masks: torch.Tensor) -> dict[str, torch.Tensor]:
         """See :class:`experiments.training.rollouts.Improvement`."""

@@ -5,8 +5,6 @@ A seat's step lasts from one of its decisions to its next one and collects the r
 formula.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -99,7 +97,7 @@ class Batch:
         return len(self.action)
 
     @classmethod
-    def join(cls, batches: Sequence[Batch], device: torch.device) -> Batch:
+    def join(cls, batches: "Sequence[Batch]", device: torch.device) -> "Batch":
         """Return several batches as one, on a device."""
 
         def joined(arrays: Sequence[torch.Tensor]) -> torch.Tensor:

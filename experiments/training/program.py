@@ -1,7 +1,5 @@
 """The command line of a trainer: begin or resume a run, train, evaluate."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

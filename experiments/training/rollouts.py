@@ -6,8 +6,6 @@ ended: it stays *open* until the next rollout. (Without that, decisions before a
 defeats by another seat's last action, would be underrepresented.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -100,7 +98,7 @@ class Improvement:
 
     def note(
         self,
-        collector: Collector,
+        collector: "Collector",
         network: PolicyNetwork,
         t: int,
         mine: Int64,
@@ -108,7 +106,7 @@ class Improvement:
     ) -> None:
         """Note more of the decisions in some columns of step t."""
 
-    def near_certain(self, collector: Collector) -> Bool:
+    def near_certain(self, collector: "Collector") -> Bool:
         """Return the decisions from which hardly anything is learned, bool (T, n)."""
         certain: Bool = collector.log_probability > CERTAIN
         return certain

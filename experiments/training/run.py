@@ -14,8 +14,6 @@ SIGINT and SIGTERM end a run after the update under way. After ``kill -9`` ``--r
 the last checkpoint, on the same curve. One process at a time works in a folder.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import sys

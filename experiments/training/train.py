@@ -16,8 +16,6 @@ Ctrl-C and resuming in :mod:`experiments.training.run`. ``model.npz`` plays as a
 * The agent and the past policies have averaged weights (Polyak averaging).
 """
 
-from __future__ import annotations
-
 import copy
 import sys
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The agents that ship with the project are in a separate package, ``skyenv_agents
 name like those of any package.
 """
 
-from __future__ import annotations
-
 from skyenv.agents.deciding import (
     checked_actions,
     decide,

@@ -5,8 +5,6 @@ by its flags, the observation or the seat's view. Its only source of randomness 
 own random number, so a seed decides a game however games are batched.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -88,7 +86,7 @@ class Decisions:
     def __len__(self) -> int:
         return len(self.seat)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Decisions:
+    def take(self, rows: npt.NDArray[np.int64]) -> "Decisions":
         """Return the decisions at some indices, int64 (m,)."""
         arrays: dict[str, Any] = {
             name: array[rows] for name, array in vars(self).items() if isinstance(array, np.ndarray)
@@ -96,7 +94,7 @@ class Decisions:
         taken = replace(self, **arrays)
         return taken.as_trusted() if self.trusted else taken
 
-    def as_trusted(self) -> Decisions:
+    def as_trusted(self) -> "Decisions":
         """Return the decisions marked as trusted; wrong numbers make compiled agents access invalid
         memory.
         """
@@ -167,7 +165,7 @@ class Agent(ABC):
         return None
 
     @classmethod
-    def variant(cls, name: str) -> Agent:
+    def variant(cls, name: str) -> "Agent":
         """Return the agent of a name that extends the class's name, such as ``"ismcts-100"`` of
         ``"ismcts"``.
 

@@ -12,8 +12,6 @@ several packages declare belongs to skyenv, or to none of them; the others are
 without the dot (``npz``), to players.
 """
 
-from __future__ import annotations
-
 import importlib
 import multiprocessing
 import os

@@ -3,8 +3,6 @@
 The library itself does not convert them.
 """
 
-from __future__ import annotations
-
 import traceback
 from pathlib import Path
 from typing import Any, Final

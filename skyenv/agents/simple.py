@@ -1,7 +1,5 @@
 """Simple agents: uniform, weighted, and function-based."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -7,8 +7,6 @@ are one choice: bids of one total, and two cards in either order.
 Positions here are determinizations for a seat (:func:`imagined`), so hidden cards can't leak.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

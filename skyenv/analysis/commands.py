@@ -1,7 +1,5 @@
 """The command ``python -m skyenv analyse``: the mistakes of a recorded game, by what they cost."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

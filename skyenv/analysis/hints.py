@@ -1,7 +1,5 @@
 """Hints: an agent's choice, its value for each whole choice, and the chance to win after it."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ know. The cost of a choice is the seat's chance to win after the agent's choice 
 own. Where the estimates don't settle which is better, both are played out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 

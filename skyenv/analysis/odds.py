@@ -4,8 +4,6 @@
 a skyscraper, the chance that Alea bids more, and the other seats' highest possible bids.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
@@ -48,7 +46,7 @@ class Stacks(NamedTuple):
     number: npt.NDArray[np.int64]
 
     @classmethod
-    def of_view(cls, seen: Any) -> Stacks:
+    def of_view(cls, seen: Any) -> "Stacks":
         """Return the stacks as the seat of a view, VIEW_DTYPE, knows them."""
         pool = seen["unseen"].astype(np.int64)
         others = [other for other in range(2) if other != seen["seat"]]
@@ -56,7 +54,7 @@ class Stacks(NamedTuple):
         return cls(seen["game"], pool, seen["num_face_down"].astype(np.int64))
 
     @classmethod
-    def of(cls, position: Any, seat: int | None) -> Stacks:
+    def of(cls, position: Any, seat: int | None) -> "Stacks":
         """Return the stacks of a position, GAME_DTYPE, as a seat knows them; None: all open."""
         if seat is not None:
             return cls.of_view(view(np.array([position], GAME_DTYPE), [seat])[0])

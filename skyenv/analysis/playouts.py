@@ -1,7 +1,5 @@
 """Play-outs: agents play a position to the end many times; win shares, VP and margins."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """A recorded game with all its positions."""
 
-from __future__ import annotations
-
 import io
 from itertools import islice
 from typing import Self

@@ -5,8 +5,6 @@ have seen the record. Future chance comes from a new seed, so the whole game has
 contains all chance and can be verified.
 """
 
-from __future__ import annotations
-
 from itertools import chain
 
 from skyenv.analysis.playouts import fresh_stream

@@ -6,8 +6,6 @@ evaluates the outcome for each seat. Finished games count by their result. The m
 sum to 1, are sharpened by POWER, as the network is underconfident compared with play-outs.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any, Final

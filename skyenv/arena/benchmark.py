@@ -9,8 +9,6 @@ It measures an agent in three ways:
 ``--out FOLDER`` stores finished parts; the same command resumes there.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import os

@@ -21,8 +21,6 @@ Exit codes: 0 success, 1 invalid file, 2 invalid command or agent, 130 interrupt
 report).
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from contextlib import ExitStack

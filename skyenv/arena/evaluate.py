@@ -1,7 +1,5 @@
 """Evaluation of an agent: every paired seed once from each seat, an opponent in all others."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

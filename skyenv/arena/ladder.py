@@ -1,7 +1,5 @@
 """Ladders as text and JSON, and the shipped ladders."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from pathlib import Path

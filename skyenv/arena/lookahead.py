@@ -1,7 +1,5 @@
 """One-step look-ahead against a known policy: a lower bound of exploitability."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

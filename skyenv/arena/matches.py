@@ -1,7 +1,5 @@
 """Batched games between agents: the core of evaluations, tournaments and datasets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, Unpack
@@ -75,7 +73,7 @@ class Played:
     turns: Int64
 
     @classmethod
-    def none(cls, seeds: Int64, seating: Int64) -> Played:
+    def none(cls, seeds: Int64, seating: Int64) -> "Played":
         """Return results of unplayed games."""
         ends, decisions, turns = np.zeros((3, len(seating)), np.int64)
         shares = np.zeros(seating.shape)
@@ -92,7 +90,7 @@ class Played:
         """Return whether each game was ended by END-5, bool (k,)."""
         return np.asarray(self.ends == END_TRUNCATED)
 
-    def fill(self, rows: slice, played: Played) -> None:
+    def fill(self, rows: slice, played: "Played") -> None:
         """Copy the results of games played elsewhere into these rows."""
         for name in ("shares", "scores", "decisions", "turns", "ends"):
             getattr(self, name)[rows] = getattr(played, name)

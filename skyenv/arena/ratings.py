@@ -45,8 +45,6 @@ and games by seating, so one vectorized Newton iteration makes all 1000 fits. Te
 choix.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

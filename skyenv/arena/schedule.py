@@ -19,8 +19,6 @@ workers would be idle. The first round is one paired seed; a short round is foll
 one.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import socket
@@ -69,7 +67,7 @@ class Entrant:
     digest: str = ""
     searches_with: tuple[str, ...] = ()
 
-    def knows(self, other: Entrant) -> bool:
+    def knows(self, other: "Entrant") -> bool:
         """Return whether this agent searches with another entrant."""
         return not {other.name, other.spec}.isdisjoint(self.searches_with)
 

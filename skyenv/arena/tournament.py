@@ -6,8 +6,6 @@ incomplete group (a pair's or the mixed games of a paired seed) is played again,
 twice. One process uses the folder at a time (:func:`skyenv.files.locked`).
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -16,8 +16,6 @@ Tuples are separated by commas or spaces on the command line; TOML takes a list 
 The constructor checks types, choices and limits.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Progress bars on stderr (tqdm), shown only on terminals."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any, TypeAlias
 

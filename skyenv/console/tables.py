@@ -1,7 +1,5 @@
 """Tables as text: columns for terminals, Markdown and LaTeX."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The batch engine on a GPU."""
 
-from __future__ import annotations
-
 from typing import Any, Final, Self, Unpack
 
 import numpy as np

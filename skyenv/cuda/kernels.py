@@ -11,8 +11,6 @@ Arguments that several kernels share, all arrays in the GPU's memory:
   first place in `rows`, the row there and the action. While there are any, nothing is played
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numba.cuda

@@ -8,8 +8,6 @@ same bytes as without an interruption (except for agents with a time budget).
 Exit codes: 0 success, 1 invalid file, 2 invalid command or agent, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import MISSING, dataclass
 from pathlib import Path

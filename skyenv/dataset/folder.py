@@ -10,8 +10,6 @@ their bytes do not depend on the worker, so the same command resumes an unfinish
     minari/ID/data/00000.hdf5 …                  the episodes
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path

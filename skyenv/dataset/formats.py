@@ -5,8 +5,6 @@ Minari keeps a dataset's episodes in one file, ``main_data.hdf5``, as groups ``e
 shard. Every file can thus be written atomically.
 """
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -4,8 +4,6 @@ A source has a number of games and can be split. Its trajectories do not depend 
 shards can be made in any order and repeated.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re
@@ -202,7 +200,7 @@ class Matches:
     @classmethod
     def new(
         cls, specs: Sequence[str], players: int, side: str, games: int, seed: int, max_turns: int
-    ) -> Matches:
+    ) -> "Matches":
         """Return a new source.
 
         Raises:
@@ -275,7 +273,7 @@ class Records:
     digest: str
 
     @classmethod
-    def of(cls, paths: Sequence[Path]) -> Records:
+    def of(cls, paths: Sequence[Path]) -> "Records":
         """Index the games of record files, and of the record files (.jsonl) of folders.
 
         Raises:

@@ -1,7 +1,5 @@
 """The arrays of a batch, for compiled code."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The common part of batches on the CPU and on a GPU."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

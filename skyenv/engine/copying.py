@@ -1,7 +1,5 @@
 """Copies of games."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

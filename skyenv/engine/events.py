@@ -4,8 +4,6 @@
 (:mod:`skyenv.engine.information`), the schema of records and the documents follow from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A single game, with its events, records and chance outcomes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -335,7 +333,7 @@ class Game(Simulator):
         return as_text(self.header(agents), self.events)
 
     @staticmethod
-    def from_record(text: str, game: int = 1, step: int | None = None) -> Game:
+    def from_record(text: str, game: int = 1, step: int | None = None) -> "Game":
         """Return a recorded game, replayed with the recorded chance outcomes.
 
         Args:
@@ -352,7 +350,7 @@ class Game(Simulator):
         return Game.replay(nth_game(io.StringIO(text, newline="\n"), game), step)
 
     @staticmethod
-    def replay(lines: GameLines, step: int | None = None) -> Game:
+    def replay(lines: "GameLines", step: int | None = None) -> "Game":
         """Replay a game from the lines of its record, checking every line.
 
         Args:
@@ -377,7 +375,7 @@ class Game(Simulator):
         return game
 
     @staticmethod
-    def positions(lines: GameLines) -> Iterator[Game]:
+    def positions(lines: "GameLines") -> "Iterator[Game]":
         """Yield a recorded game after its setup and after every action, always the same object.
 
         Args:

@@ -1,7 +1,5 @@
 """The batch engine: many games in arrays, on several threads."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 import threading

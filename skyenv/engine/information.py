@@ -27,8 +27,6 @@ codes, each divided by its largest value (or by a large one, if there is none), 
               (:data:`skyenv.engine.events.EVENTS`); 0 behind the last
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -4,8 +4,6 @@ The functions for one row (:func:`play_row`, :func:`reset_row`, …) are shared 
 kernels. Beside `arrays`, several functions take `rows`, int64 (k,): the rows to work on.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, cast
 
 from skyenv.engine.arrays import GAME_WORDS, SLOT_DTYPE, Arrays, SlotRecord

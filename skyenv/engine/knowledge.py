@@ -3,8 +3,6 @@
 Agents, pictures and web pages get a position only as a view or as an observation.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

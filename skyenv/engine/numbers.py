@@ -1,7 +1,5 @@
 """Random numbers of decisions: cheap ones for random play, one-way ones for agents."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from skyenv.rules.chacha import chacha

@@ -5,8 +5,6 @@ that seat ("I"), 1 the next one clockwise, and so on. In the 2-player game Alea 
 in some blocks. Entries of missing seats are 0.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from dataclasses import dataclass
 from itertools import accumulate, product

@@ -5,8 +5,6 @@ games between strong agents. A reset selects one and deals the hidden cards at r
 hands doesn't help.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """Options of a game, common to all interfaces."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self, TypedDict, Unpack
@@ -34,7 +32,7 @@ class GameKeywords(TypedDict, total=False):
     :class:`GameOptions`.
     """
 
-    options: GameOptions | None
+    options: "GameOptions | None"
     board: Board | str | Path | None
     max_turns: int
     reward: str | RewardFunction

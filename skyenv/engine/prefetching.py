@@ -1,7 +1,5 @@
 """Prefetching: requests of memory that compiled code will access soon."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

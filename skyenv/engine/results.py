@@ -1,7 +1,5 @@
 """The results of games (END-4)."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

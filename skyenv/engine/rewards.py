@@ -1,7 +1,5 @@
 """Rewards: those by name, a task's payoff, and user-defined functions of a transition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar

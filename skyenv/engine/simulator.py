@@ -5,8 +5,6 @@ Every outcome of chance has a number: 0–2 a card of value 4, 5 or 6, 3–6 a b
 of a plot (:data:`OUTCOMES`). :func:`outcome_numbers` reads a card's value or a name instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

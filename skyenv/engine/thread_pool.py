@@ -1,7 +1,5 @@
 """A pool of threads for the steps of large batches."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait

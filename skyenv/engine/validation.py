@@ -4,8 +4,6 @@ Compiled code does no bounds checks: an index out of range accesses unrelated me
 hand-made positions are checked here before compiled code gets them.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

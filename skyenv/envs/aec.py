@@ -11,8 +11,6 @@ agent and 0 for the others; an action outside the action space is an AssertionEr
 IllegalActionError.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -56,7 +54,7 @@ class Wrapped(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
     would check the action again; everything else goes through them.
     """
 
-    def __init__(self, raw: raw_env) -> None:
+    def __init__(self, raw: "raw_env") -> None:
         self._raw = raw
         ending = TerminateIllegal(raw, illegal_reward=ILLEGAL_REWARD)
         super().__init__(wrappers.AssertOutOfBoundsWrapper(ending))

@@ -1,7 +1,5 @@
 """Episodes: streams of seeds, and the entries of the infos at their end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any

@@ -6,8 +6,6 @@ decisions of the opponents up to its next one. Opponents decide in batches: one 
 all rows in which it is to act.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, Unpack
 

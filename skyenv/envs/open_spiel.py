@@ -7,8 +7,6 @@ observations from :mod:`skyenv.engine.observation`; returns are the reward "outc
 searches use no hidden information. :class:`AgentBot` wraps skyenv's agents.
 """
 
-from __future__ import annotations
-
 import base64
 import pickle
 from collections.abc import Callable, Mapping
@@ -140,7 +138,7 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         # pickles load the game again instead.
         return _load, (str(self),)
 
-    def new_initial_state(self) -> FifthAvenueState:
+    def new_initial_state(self) -> "FifthAvenueState":
         """Return the state before the setup, a chance node."""
         return FifthAvenueState(self)
 
@@ -148,7 +146,7 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         """Return an upper bound of the chance nodes in a game."""
         return int(CHANCES_OF_SETUP_AND_END + self._turns * CHANCES_PER_TURN)
 
-    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer | None:
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> "Observer | None":
         """Return an observer: of information states with perfect recall, else of observations.
 
         Returns:
@@ -221,11 +219,11 @@ class Observer:
         self.dict = {name: self.tensor}
         self._vector, self._text = lru_cache(REMEMBERED)(vector), text
 
-    def set_from(self, state: FifthAvenueState, player: int) -> None:
+    def set_from(self, state: "FifthAvenueState", player: int) -> None:
         """Write a seat's vector into the tensor."""
         self.tensor[:] = self._vector(state.position, player)
 
-    def string_from(self, state: FifthAvenueState, player: int) -> str:
+    def string_from(self, state: "FifthAvenueState", player: int) -> str:
         """Return a seat's information state or observation as text."""
         return self._text(state.position, player)
 
@@ -276,7 +274,9 @@ class FifthAvenueState(pyspiel.State):  # type: ignore[misc]
     def __str__(self) -> str:
         return str(self.position)
 
-    def resample_from_infostate(self, player_id: int, rng: Callable[[], float]) -> FifthAvenueState:
+    def resample_from_infostate(
+        self, player_id: int, rng: Callable[[], float]
+    ) -> "FifthAvenueState":
         """Return a determinization that the seat can't tell from this state, with its whole history
         resampled.
 

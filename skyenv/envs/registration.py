@@ -6,8 +6,6 @@ the id alone. The libraries are not imported: each gets the environments at once
 already, or else when the program imports it, so a broken one can't break the core.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder

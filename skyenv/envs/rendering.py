@@ -1,7 +1,5 @@
 """Rendering of the games in a batch, for the environments' render()."""
 
-from __future__ import annotations
-
 from skyenv.checks import check_choice
 from skyenv.engine.games import Games
 from skyenv.render.extras import PIXELS, check_installed

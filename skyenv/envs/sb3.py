@@ -1,7 +1,5 @@
 """A Stable-Baselines3 ``VecEnv`` on the batch engine, for sb3_contrib.MaskablePPO."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from typing import Any, Unpack

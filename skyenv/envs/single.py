@@ -1,7 +1,5 @@
 """The Gymnasium environment ``skyenv/FifthAvenue-v0``: one learner, agents at the other seats."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Unpack
 
 import gymnasium

@@ -5,8 +5,6 @@ observation, which is a dict; TorchRL, AgileRL and SuperSuit's wrappers of plain
 the infos.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

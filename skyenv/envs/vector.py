@@ -1,7 +1,5 @@
 """The native Gymnasium vector environment: ``gymnasium.make_vec("skyenv/FifthAvenue-v0")``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Unpack
 

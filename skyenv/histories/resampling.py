@@ -10,8 +10,6 @@ distribution is slightly inexact after several cards were laid down since a shuf
 don't change the assignment of earlier ones.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

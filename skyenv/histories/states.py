@@ -5,8 +5,6 @@ decision of a seat, the current action while chance decides its consequences, an
 there.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -197,12 +195,12 @@ class History:
     hidden: dict[int, Any] = field(default_factory=dict)
 
     @staticmethod
-    def settled(table: HistoryTable, game: Simulator, steps: tuple[HistoryStep, ...]) -> History:
+    def settled(table: HistoryTable, game: Simulator, steps: tuple[HistoryStep, ...]) -> "History":
         """Return the state of a game in which a seat is to act, or which is over."""
         seat = int(game.batch.seat[0])
         return History(table, game.position(), steps, seat, game.legal_actions)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> History:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "History":
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -212,7 +210,7 @@ class History:
 
     # ---- playing on ----
 
-    def after(self, action: int) -> History:
+    def after(self, action: int) -> "History":
         """Return the state after an action of the seat to act, or an outcome of chance.
 
         Raises:

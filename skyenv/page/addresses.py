@@ -1,7 +1,5 @@
 """Addresses that a server listens on, and host names that requests may use."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

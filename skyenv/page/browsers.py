@@ -1,7 +1,5 @@
 """Browsers' names: generated and signed by the server, so that clients can't forge them."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """A bounded cache with least-recently-used eviction."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """The commands ``python -m skyenv play`` and ``python -m skyenv export``."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -158,7 +156,7 @@ def listen(host: str, port: int | None) -> socket.socket:
     ) from trouble
 
 
-def server_of(app: Any, **options: Any) -> uvicorn.Server:
+def server_of(app: Any, **options: Any) -> "uvicorn.Server":
     """Return the web server of an application, with as many connections as the system allows.
 
     uvicorn closes no silent connections, so there must be room beside them; a reverse proxy has

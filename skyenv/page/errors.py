@@ -1,7 +1,5 @@
 """Errors of the page, each with an HTTP status."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from skyenv.errors import SkyenvError

@@ -1,7 +1,5 @@
 """Reading and checking of requests: the browser, the body, numbers in the URL."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine

@@ -4,8 +4,6 @@ A game is stored as its options, its seed and its actions, which decide it bit f
 is stored before any browser receives it. Only one process at a time can use the file.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -139,7 +137,7 @@ class StoredGame:
     turn: int = 0
     scores: tuple[int, ...] = ()
 
-    def names(self, links: Iterable[Link], seat: int | None = None) -> list[str]:
+    def names(self, links: "Iterable[Link]", seat: int | None = None) -> list[str]:
         """Return the players' names as a seat sees them: people's from the links, and agents'."""
         called = {link.seat: link.name for link in links}
         people = [called.get(each) or f"Player {seat_label(each)}" for each in range(self.players)]

@@ -4,8 +4,6 @@
 Only these modules and :mod:`~skyenv.page.requests` use Starlette.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

@@ -5,8 +5,6 @@ called in a worker with one argument, a callback for its progress. Jobs have no 
 job whose worker dies is retried.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable

@@ -5,8 +5,6 @@ task has another `format`, so that readers of whole games refuse it. It has the 
 hidden cards dealt (`deal` instead of `setup`) and, at the end, the payoff.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -109,7 +107,7 @@ class RecordField(NamedTuple):
         many: the valid lengths of a list of values; None: a single value.
     """
 
-    values: range | Sequence[str] | type | Mapping[str, RecordField]
+    values: "range | Sequence[str] | type | Mapping[str, RecordField]"
     null: bool = False
     many: Sequence[int] | None = None
 

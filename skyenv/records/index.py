@@ -1,7 +1,5 @@
 """The index of a record file: where its games lie, found without parsing the lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import BinaryIO, NamedTuple

@@ -5,8 +5,6 @@ Input is untrusted: length of lines, digits of numbers and depth of objects are 
 is a :class:`~skyenv.errors.RecordError` with the number of the line.
 """
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from collections.abc import Iterator
@@ -60,7 +58,7 @@ class GameLines:
     header: Line
     setup: Line
     events: Iterator[Line]
-    source: Iterator[GameLines] | None = field(default=None, repr=False)
+    source: "Iterator[GameLines] | None" = field(default=None, repr=False)
 
 
 @contextmanager

@@ -5,8 +5,6 @@ outcomes, the generator is used, so that the game continues from its record as i
 originally.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest

@@ -4,8 +4,6 @@ between them (COM-4, COM-5).
 Cached functions draw a part each, as pure functions of its content.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The colours of drawings, of the page's seats and of the lines in plots, by theme."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """The commands ``python -m skyenv show`` and ``film``, which draw recorded games."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass
 from pathlib import Path

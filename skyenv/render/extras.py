@@ -1,7 +1,5 @@
 """Lazy imports of optional dependencies, with one clear error for missing ones."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final

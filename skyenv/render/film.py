@@ -1,7 +1,5 @@
 """Sequences of pictures of a recorded game."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice
 

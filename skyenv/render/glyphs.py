@@ -4,8 +4,6 @@ Needs the extra ``[pictures]``, which contains the font. Pictures look the same 
 no system font is used. A character missing in the font becomes a box.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from html import unescape

@@ -1,7 +1,5 @@
 """Helpers that write SVG: elements, numbers, and fitted text, independent of the game."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Every panel is drawn from its own corner; it gets its width and returns its heig
 draw a part each, as pure functions of its content.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final

@@ -5,8 +5,6 @@ drawn by functions cached by their arguments (numbers, texts and tuples of them)
 drawn from the :class:`Scene`.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -6,8 +6,6 @@ ThorVG renders, with a font from the extra (:mod:`skyenv.render.glyphs`), so pic
 on every machine.
 """
 
-from __future__ import annotations
-
 import functools
 import io
 import math

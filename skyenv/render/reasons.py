@@ -4,8 +4,6 @@ only the action mask.
 Reasons use only the knowledge of the seat to act. Tests compare them with the mask in whole games.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

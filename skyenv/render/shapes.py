@@ -4,8 +4,6 @@ Whatever differs by colour also differs by shape. Pieces are drawn around the or
 stand on it.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from typing import Final

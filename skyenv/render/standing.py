@@ -1,7 +1,5 @@
 """The standings: each seat's VP if all districts were scored now."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

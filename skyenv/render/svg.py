@@ -1,7 +1,5 @@
 """The picture of a position: the whole table as an SVG text, or as named parts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

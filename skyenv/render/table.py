@@ -1,7 +1,5 @@
 """The position to draw, as a viewer sees it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any

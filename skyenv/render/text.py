@@ -1,7 +1,5 @@
 """The plain text of a position: the whole table in at most WIDTH columns."""
 
-from __future__ import annotations
-
 from typing import Any, Final, TypeAlias
 
 import numpy as np

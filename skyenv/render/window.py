@@ -3,8 +3,6 @@
 They need the extra ``[pictures]`` and a display (or ``SDL_VIDEODRIVER=dummy``).
 """
 
-from __future__ import annotations
-
 import os
 from typing import Any
 
@@ -30,7 +28,7 @@ class Window:
         self.is_closed = False
         self._window: Any = None
 
-    def __reduce__(self) -> tuple[type[Window], tuple[str]]:
+    def __reduce__(self) -> "tuple[type[Window], tuple[str]]":
         return type(self), (self.caption,)
 
     def show(self, picture: RGB) -> None:

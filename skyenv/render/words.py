@@ -3,8 +3,6 @@
 Texts use only public knowledge, and that of the reader's own seat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The 103 actions: their numbers and their names (INTERFACE.md, "The 103 actions")."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from skyenv.rules.components import (

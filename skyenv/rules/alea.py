@@ -1,7 +1,5 @@
 """ALEA: the imaginary third bidder of the 2-player game."""
 
-from __future__ import annotations
-
 from skyenv.rules.cards import draw_black
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (

@@ -1,7 +1,5 @@
 """AUC: sets of auctions, bidding, paying and building."""
 
-from __future__ import annotations
-
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS, STOP
 from skyenv.rules.alea import alea_bids, alea_wins, return_alea_cards
 from skyenv.rules.cards import return_coloured, turn_up_top

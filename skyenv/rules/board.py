@@ -11,8 +11,6 @@ district that differs from the printed order (COM-7, COM-9)::
 ``"sixth"`` is in every list for the back side and in none for the front.
 """
 
-from __future__ import annotations
-
 import functools
 import tomllib
 from collections.abc import Mapping, Sequence

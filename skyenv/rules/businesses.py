@@ -1,7 +1,5 @@
 """BUS: the supply row, placing a business, and the special points."""
 
-from __future__ import annotations
-
 from skyenv.rules.actions import PLOT
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (

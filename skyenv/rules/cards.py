@@ -1,7 +1,5 @@
 """TURN-4, TURN-5, AUC-8, AUC-9: cards between hands and stacks."""
 
-from __future__ import annotations
-
 from skyenv.rules.chance import draw
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import BLACK, LOWEST_CARD, MAX_PLAYERS, NUM_COLOURS, NUM_RANKS

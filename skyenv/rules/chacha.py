@@ -5,8 +5,6 @@ generator of Rust's `rand`. Words of 32 bits are stored in 64-bit integers, so t
 plain Python and CUDA agree.
 """
 
-from __future__ import annotations
-
 from skyenv.rules.chance import MASK32
 from skyenv.rules.compiling import rule
 

@@ -4,8 +4,6 @@ The stream is xoshiro128**, in 64-bit arithmetic that never overflows, so that c
 Python and CUDA agree.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from skyenv.rules.compiling import rule

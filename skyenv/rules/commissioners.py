@@ -1,7 +1,5 @@
 """MOVE: moves of the commissioners."""
 
-from __future__ import annotations
-
 from skyenv.rules.actions import MOVE
 from skyenv.rules.auction import open_auction
 from skyenv.rules.compiling import rule

@@ -1,7 +1,5 @@
 """Progress of the compilation, on stderr or to a listener."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -9,8 +9,6 @@ entry points call it.
 internals, or with ``SKYENV_PUBLIC_NUMBA=1``, `numba.njit` compiles the same functions in memory.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast

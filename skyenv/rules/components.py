@@ -4,8 +4,6 @@ Counts, values, score tables, and the order of all indices. A variant may change
 marked as changeable (:mod:`skyenv.rules.variant`).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

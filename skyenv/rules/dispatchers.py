@@ -16,8 +16,6 @@ missing, and :mod:`skyenv.rules.compiling` then does without:
   `serialize.dumps`, `config.CACHE_DIR`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

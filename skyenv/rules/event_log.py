@@ -4,8 +4,6 @@ A disabled log (a zeroed record) costs one comparison per event, so the batch en
 log.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from skyenv.rules.compiling import rule

@@ -1,7 +1,5 @@
 """Legal actions and their effects, by phase."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -12,8 +12,6 @@ The dtype of the arrays is `NodeRecord.dtype`. Type checkers see `node.visits` a
 :class:`_PlainRecord`; there are no instances of the declared classes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeVar, cast, overload

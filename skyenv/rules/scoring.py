@@ -1,7 +1,5 @@
 """SCO, END: values of plots, scoring of districts, and the end of the game."""
 
-from __future__ import annotations
-
 from skyenv.rules.cards import cards_in_hand, deal_black
 from skyenv.rules.chance import draw
 from skyenv.rules.compiling import called_rule, rule

@@ -1,7 +1,5 @@
 """SET: from a blank record to the first decision."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Final
 

@@ -5,8 +5,6 @@ is "none". Fields that a game of fewer players doesn't use stay at their initial
 record copies the game, generator included.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """STOP: building stops."""
 
-from __future__ import annotations
-
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import (
     MARKERS,

@@ -3,8 +3,6 @@
 The modules of the other chapters implement the single actions.
 """
 
-from __future__ import annotations
-
 from skyenv.rules.actions import TAKE
 from skyenv.rules.cards import stacks_with_cards, take_top
 from skyenv.rules.compiling import called_rule, rule

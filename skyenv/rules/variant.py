@@ -10,8 +10,6 @@ file changes. Compiled code, records and all other output have the variant's lab
 any other label.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -7,8 +7,6 @@ The public tree is traversed with vectors over hands: Johanson, Waugh, Bowling, 
 *Accelerating Best Response Calculation in Large Extensive Games* (2011).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The commands ``exploitability`` (best responses to an agent) and ``solve`` (equilibria)."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

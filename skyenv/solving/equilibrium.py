@@ -3,8 +3,6 @@
 Source: Tammelin, Burch, Johanson, Bowling, *Solving Heads-up Limit Texas Hold'em* (2015).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -5,8 +5,6 @@ is queried at evenly spaced random numbers, which have equal weights. Decisions 
 earlier choices never reach are skipped.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ hand of the seat to act. Deals and Alea's cards are correlated, so the tree has 
 probabilities: one array for the deals and one for every set of cards that she turns up.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import comb, prod
 from typing import Any, Final, NamedTuple

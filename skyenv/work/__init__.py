@@ -16,8 +16,6 @@ this machine or CPUs of a Ray cluster; :class:`Pool` is what both offer::
 * Workers live on between jobs, so in-process caches (``functools.lru_cache``) stay warm.
 """
 
-from __future__ import annotations
-
 from skyenv.checks import check_integer
 from skyenv.console.options import MAX_WORKERS
 from skyenv.engine.thread_pool import cores

@@ -5,8 +5,6 @@ machines must have the same sources, or games would differ; workers compare dige
 unpickle anything.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle

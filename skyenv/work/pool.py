@@ -4,8 +4,6 @@ In the local pool a thread drives each job: it sends the job to its worker's pro
 the result, and retries it if the process dies.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import multiprocessing
@@ -262,7 +260,7 @@ class Processes(Pool):
         ready = [job for job in self._waiting if has_room or job.priority == 0]
         return min(ready, key=lambda job: job.priority, default=None)
 
-    def _drive(self, job: Job[Any], worker: _Process) -> None:
+    def _drive(self, job: Job[Any], worker: "_Process") -> None:
         """Drive a job until it is done."""
         is_wanted, result, error = job.set_running_or_notify_cancel(), None, None
         if is_wanted:

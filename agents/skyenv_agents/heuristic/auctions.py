@@ -3,8 +3,6 @@
 Arguments are named as in :mod:`skyenv_agents.heuristic.features`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

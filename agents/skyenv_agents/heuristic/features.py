@@ -6,8 +6,6 @@ skyenv.engine.knowledge.VIEW_DTYPE, and its `game`; `w`, a record of
 seat that decides.
 """
 
-from __future__ import annotations
-
 import math
 from typing import TYPE_CHECKING, Final
 

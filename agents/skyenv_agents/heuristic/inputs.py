@@ -10,8 +10,6 @@ by `extract_board` and :func:`skyenv_agents.search.leaf_network.extract_open_han
 the output, with most inputs from −1 to 1.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

@@ -13,8 +13,6 @@ The appraiser differs from greedy in four points:
 * A move is valued by the scorings that both commissioners together leave to each seat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import ClassVar
 

@@ -5,8 +5,6 @@ They are as fast as the appraiser. Some are anchors of the ladders' scale
 (:mod:`skyenv.arena.ratings`), so their weights never change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

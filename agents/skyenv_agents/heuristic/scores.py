@@ -5,8 +5,6 @@
 Greedy and the appraiser differ only by `w.appraises` and by weights that are neutral for greedy.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -3,8 +3,6 @@
 Arguments are named as in :mod:`skyenv_agents.heuristic.features`.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from skyenv.rules.businesses import bonus_vp

@@ -3,8 +3,6 @@
 The unit is VP unless stated otherwise. Values "at the start" fall linearly as the game goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 

@@ -1,7 +1,5 @@
 """Win probabilities by the seats' holdings: VP, and greedy's values of skyscrapers and cards."""
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

@@ -9,8 +9,6 @@ Scores of a heuristic prior, clipped at ``prior_floor`` and times ``prior_weight
 logits, and the prior's outcome to the value. An untrained network thus plays like the prior.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -85,7 +83,7 @@ class Sizes:
         return shapes
 
     @classmethod
-    def of(cls, shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
+    def of(cls, shapes: Mapping[str, tuple[int, ...]]) -> "Sizes":
         """Return the sizes of a network by the shapes of its weights.
 
         Raises:

@@ -6,8 +6,6 @@ networks' inputs are frozen too: the features and the prior of ``greedy``, versi
 heuristic therefore needs a new class.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path

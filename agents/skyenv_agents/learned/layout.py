@@ -7,8 +7,6 @@ order of :data:`INPUTS`: the common ones, then group by group and entity by enti
 reshapes to one row per entity. The entities of a group share weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

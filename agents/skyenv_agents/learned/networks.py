@@ -4,8 +4,6 @@ A network may have a *heuristic prior*: a heuristic agent's scores of the legal 
 its input and the starting point of its policy, which the network corrects.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import itertools
@@ -100,7 +98,7 @@ class Prior:
     position: Float32
 
     @classmethod
-    def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> Prior:
+    def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> "Prior":
         """Return the prior of a heuristic agent."""
         legal = decisions.mask != 0
         scores = np.where(legal, heuristic.scores(decisions), -np.inf)
@@ -200,7 +198,7 @@ class Network:
             digest.update(shape + np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def rounded(self) -> Network:
+    def rounded(self) -> "Network":
         """Return the network with its weights rounded to float16, which halves its file.
 
         The relative error is at most 0.05 %, the absolute error of tiny weights 3·10⁻⁸.
@@ -229,7 +227,7 @@ class Network:
         return file.getvalue()
 
     @staticmethod
-    def load(path: str | Path) -> Network:
+    def load(path: str | Path) -> "Network":
         """Read a network file.
 
         Raises:

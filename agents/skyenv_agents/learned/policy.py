@@ -5,8 +5,6 @@ plays RLlib's. Checkpoints contain pickled Python objects, which can run code wh
 trusted ones.
 """
 
-from __future__ import annotations
-
 import copy
 from abc import abstractmethod
 from pathlib import Path

@@ -6,8 +6,6 @@
 >>> pool.note("greedy", 0.0)  # the learner's share of a win
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

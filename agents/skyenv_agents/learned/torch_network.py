@@ -1,7 +1,5 @@
 """The policy network in PyTorch, with the settings of the processor."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from collections.abc import Iterator, Mapping

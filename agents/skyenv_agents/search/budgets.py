@@ -1,7 +1,5 @@
 """Search budgets and their notation in agents' names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import ClassVar, Final, Self

@@ -1,7 +1,5 @@
 """Tree search with a network's policy as the prior at the root."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Final

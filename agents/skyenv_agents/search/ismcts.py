@@ -10,8 +10,6 @@ Compiled code cannot be interrupted by Ctrl-C, so it runs in slices of bounded s
 affect results.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -162,7 +160,7 @@ class SearchResult(NamedTuple):
     nodes: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, decisions: Decisions, trees: Sequence[SearchTree | None]) -> SearchResult:
+    def of(cls, decisions: Decisions, trees: Sequence[SearchTree | None]) -> "SearchResult":
         """Return the result of each decision's tree; None: a forced action."""
         visits, totals = np.zeros((2, len(decisions), NUM_ACTIONS))
         simulations, nodes = np.zeros((2, len(decisions)), np.int64)

@@ -11,8 +11,6 @@ rollouts. All seats and districts share its weights:
 :mod:`skyenv_agents.heuristic.inputs`.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from pathlib import Path

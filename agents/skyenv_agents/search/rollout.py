@@ -7,8 +7,6 @@ each round the worst candidates are dropped, and the others share the remaining 
 candidates see the same determinizations and chance.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping

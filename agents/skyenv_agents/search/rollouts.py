@@ -4,8 +4,6 @@ Arguments that many functions share: `game`, a determinization; `s`, a record of
 the greedy player's weights; `scratch`, a :class:`Scratch`.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 import numpy as np

@@ -9,8 +9,6 @@ records of NODE_DTYPE, the root first; `used`, int64 (1,), the number of nodes i
 (DEEPEST,), the nodes from the root to a leaf.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Final
 

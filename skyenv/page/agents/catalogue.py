@@ -2,8 +2,6 @@
 suggests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache

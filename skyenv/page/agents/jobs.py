@@ -3,8 +3,6 @@
 The last argument of each is the callback for its progress, as :mod:`skyenv.page.workers` calls it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

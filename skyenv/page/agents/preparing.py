@@ -4,8 +4,6 @@ The server itself compiles nothing. A worker fills the cache on disk; then a thr
 loads the rules from there.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """SVG charts of a game: each seat's VP, VP if scored now, and chance to win, by step."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape

@@ -1,7 +1,5 @@
 """The export of a replay as one HTML file that works offline; needs no web framework."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -5,8 +5,6 @@ last one; a game that is opened is checked as a whole. Damage in a file costs on
 it occurs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Replays of recorded games, and the records that a server stores for browsers."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,5 @@
 """URLs of the tools for recorded games: analyses, play-outs, draw odds, variations."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """URLs of the library and the ladders: the tables, and the record of one game."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from functools import cache

@@ -1,7 +1,5 @@
 """URLs of the lobby: agents, the browser's games, new games, the rules and the lesson."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """URLs of replays: records, their games and steps, exports."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """URLs of a seat: its state, its moves, its people, the lesson, and notification of changes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

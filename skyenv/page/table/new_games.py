@@ -1,7 +1,5 @@
 """Validation of request bodies: new games, idempotency keys, players' names."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -50,7 +48,7 @@ class GameRequest:
     task: str | None = None
 
     @classmethod
-    def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> GameRequest:
+    def checked(cls, value: Mapping[str, Any], catalogue: Catalogue) -> "GameRequest":
         """Return the request in a JSON object.
 
         Raises:

@@ -1,7 +1,5 @@
 """The people at a table: presence, spectators and rematches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

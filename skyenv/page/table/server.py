@@ -1,7 +1,5 @@
 """All games of a server: permissions, agents' moves, notification of pages, and storage."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging
@@ -461,7 +459,7 @@ class GameServer:
     # ---- notification ----
 
     @asynccontextmanager
-    async def watching(self, link: Link, tab: str = "") -> AsyncIterator[Watcher]:
+    async def watching(self, link: Link, tab: str = "") -> "AsyncIterator[Watcher]":
         """Subscribe to changes of a game, until the seat is given up; `tab`: as for :meth:`tell`.
 
         Raises:
@@ -498,7 +496,7 @@ class GameServer:
         with contextlib.suppress(PageError, RuntimeError):
             await self.storage.ask(self.storage.change_link, link.token, seen=now)
 
-    def watchers(self, key: str) -> Collection[Watcher]:
+    def watchers(self, key: str) -> "Collection[Watcher]":
         """Return the pages subscribed to a game."""
         return self._watchers.get(key, ())
 

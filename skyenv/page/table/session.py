@@ -1,7 +1,5 @@
 """A game with people and agents: turns, views, takebacks and the curtain."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 from collections import deque

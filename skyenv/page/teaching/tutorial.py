@@ -4,8 +4,6 @@ decisions (lesson.toml).
 Its state is a function of the actions played so far.
 """
 
-from __future__ import annotations
-
 import tomllib
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Guidance for the open decision of a seat: one sentence, the four options, and data for a bid."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final

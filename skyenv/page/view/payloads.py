@@ -1,7 +1,5 @@
 """The JSON that a seat receives of a game, made from the seat's view alone."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

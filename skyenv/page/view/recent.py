@@ -1,7 +1,5 @@
 """The turns since a seat's last one: their log lines and the changed parts of the board."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -352,11 +352,6 @@ class Referee:
 
     # ---- the decision that is open ----
 
-    @property
-    def over(self) -> bool:
-        """The game has ended or was truncated."""
-        return self.phase == "over"
-
     def legal(self) -> list[int]:
         """The legal actions of the open decision, ascending; empty when the game is over."""
         choices = {

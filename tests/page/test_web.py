@@ -2,7 +2,6 @@
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterator
 
 import httpx2
 import pytest
@@ -120,36 +119,12 @@ def test_only_static_files_are_served(ann: TestClient, path: str) -> None:
 # ---- on a real port ----
 
 
-@pytest.fixture
-def bob() -> Iterator[httpx2.Client]:
-    """A client that has opened the page."""
+def test_silent_connections_do_not_block_other_clients() -> None:
     server = RunningServer(make_app())
-    with httpx2.Client(base_url=server.address, timeout=600) as client:
-        client.get("/").raise_for_status()
-        yield client
-    server.stop()
-
-
-@pytest.fixture
-def say(bob: httpx2.Client) -> Iterator[Callable[..., socket.socket]]:
-    """Return a function that opens a connection, sends a request's start, and leaves it open."""
     with contextlib.ExitStack() as stack:
-
-        def say(line: str, *headers: str) -> socket.socket:
-            one = stack.enter_context(socket.create_connection(("127.0.0.1", bob.base_url.port)))
-            one.sendall("\r\n".join((line, *headers)).encode())
-            return one
-
-        yield say
-
-
-Say = Callable[..., socket.socket]
-HOST = "host: localhost"
-
-
-def test_silent_connections_do_not_block_other_clients(say: Say, bob: httpx2.Client) -> None:
-    for _ in range(300):
-        for start in (("",), ("GET / HT",), ("GET / HTTP/1.1", HOST, "x: y", "")):
-            say(*start)
-    with httpx2.Client(base_url=bob.base_url, timeout=600) as late:
+        stack.callback(server.stop)
+        for start in ("", "GET / HT", "GET / HTTP/1.1\r\nhost: localhost\r\nx: y\r\n") * 300:
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            one.sendall(start.encode())
+        late = stack.enter_context(httpx2.Client(base_url=server.address, timeout=600))
         begin(late, ["me", "agent:random"])

@@ -5,8 +5,6 @@ Ruff's rules D and strict mypy check docstrings and types.
 
 import inspect
 
-import pytest
-
 import skyenv
 from processes import python
 from skyenv import errors
@@ -33,15 +31,6 @@ def test_every_error_is_a_skyenv_error_and_value_error() -> None:
         assert all(issubclass(kind, base) for kind in kinds)
     assert issubclass(skyenv.GameOverError, skyenv.IllegalActionError)
     assert issubclass(skyenv.BoardError, skyenv.OptionError)
-
-
-def test_fifth_avenue_v0_comes_with_the_package() -> None:
-    """By both spellings, if PettingZoo is installed."""
-    pytest.importorskip("pettingzoo")
-    from skyenv import fifth_avenue_v0
-
-    assert skyenv.fifth_avenue_v0 is fifth_avenue_v0
-    assert fifth_avenue_v0.__all__ == ["env", "parallel_env", "raw_env"]
 
 
 IMPORTS = """

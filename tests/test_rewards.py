@@ -1,16 +1,13 @@
-"""Custom reward functions in every interface."""
+"""Custom reward functions."""
 
 from typing import Any
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from skyenv import Game, Games, OptionError, fifth_avenue_v0
 from skyenv.engine.rewards import RewardFunction, Transition
-from skyenv.envs.registration import ENV_ID
-from skyenv.envs.sb3 import SkyenvVecEnv
 
 
 def margin(step: Transition) -> npt.NDArray[np.float64]:
@@ -32,7 +29,9 @@ NAMED: dict[str, RewardFunction] = {
 
 
 def paid(kind: str, reward: Any, max_turns: int) -> list[Any]:
-    """The rewards of 400 random steps in an interface, or of four games."""
+    """The rewards of 400 random steps of a batch, which learners' environments sum, or of four
+    games of PettingZoo's.
+    """
     options = {"num_players": 3, "reward": reward, "max_turns": max_turns}
     random = np.random.default_rng(4)
 
@@ -49,25 +48,17 @@ def paid(kind: str, reward: Any, max_turns: int) -> list[Any]:
                 over = terminated or truncated
                 raw.step(None if over else int(choose([observation["action_mask"]])[0]))
                 rewards.append([agent, *raw.rewards.values()])
-    elif kind == "sb3":
-        env = SkyenvVecEnv(5, seed=1, **options)
-        env.reset()
-        for _ in range(400):
-            rewards.append(env.step(choose(np.stack(env.env_method("action_masks"))))[1].tolist())
     else:
-        envs = gymnasium.make_vec(ENV_ID, num_envs=5, autoreset_mode=kind, **options)
-        _, infos = envs.reset(seed=1)
+        games = Games(5, seed=1, **options)
         for _ in range(400):
-            masks = infos["action_mask"].copy()
-            masks[~masks.any(axis=1), 0] = 1  # a row that begins its next game ignores its action
-            _, reward_now, *_, infos = envs.step(choose(masks))
-            rewards.append(reward_now.tolist())
+            games.step(choose(games.mask))
+            rewards.append(games.reward.tolist())
     return rewards
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", NAMED)
-@pytest.mark.parametrize("kind", ["pettingzoo", "sb3", "SameStep", "NextStep"])
+@pytest.mark.parametrize("kind", ["pettingzoo", "Games"])
 def test_custom_reward_functions_equal_the_named_rewards(kind: str, name: str) -> None:
     """In short games, so that many end; truncated games have no outcome."""
     max_turns = 500 if name == "outcome" else 6

@@ -14,7 +14,6 @@ from skyenv.arena.schedule import GroupSeeds, Settings, entrants
 from skyenv.arena.tournament import play_job
 from skyenv.dataset.sources import Matches
 from skyenv.engine.games import Games
-from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError
 from skyenv.seeds import EVALUATION, HIGHEST_SEED, LADDERS, TRAINING, fresh_seed, secret_seeds
 
@@ -69,14 +68,8 @@ def test_invalid_secrets_and_numbers_are_refused(secret: Any, number: Any) -> No
         secret_seeds(secret, [number])
 
 
-def test_environments_continue_with_training_seeds() -> None:
-    """Also after a held-out deal's seed."""
-    env = SkyenvVecEnv(num_envs=2, seed=LADDERS.start, max_turns=1)
-    env.reset()
-    assert env.core.games.seeds.tolist() == [LADDERS.start + row for row in range(2)]
-    for _ in range(20):
-        env.reset()
-        assert all(seed in TRAINING for seed in env.core.games.seeds.tolist())
+def test_fresh_seeds_are_for_training() -> None:
+    """Later seeds of environments are, too: tests/envs/test_learners.py."""
     assert all(fresh_seed() in TRAINING for _ in range(200))
 
 

@@ -11,6 +11,7 @@ from experiments.training.config import SEEDS_APART, Config
 from experiments.training.train import Training
 from skyenv.console.options import parse
 from skyenv.errors import CheckpointError, OptionError
+from skyenv.seeds import TRAINING
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.networks import WORST_PRIOR
 from skyenv_agents.learned.torch_network import PolicyNetwork
@@ -90,8 +91,9 @@ def test_games_are_divided_among_processes(seed: int, processes: int) -> None:
     assert min(map(min, sizes)) > 0
     assert len(parts) == max(processes - 1, 1)
     assert [(game.num_players, game.side) for _, game, _ in parts[0]] == options.tables
-    blocks = {first // SEEDS_APART for part in parts for *_, first in part}
-    assert len(blocks) == 4 * len(parts)
+    firsts = {first for part in parts for *_, first in part}
+    assert all(first in TRAINING for first in firsts)
+    assert len({first // SEEDS_APART for first in firsts}) == 4 * len(parts)
 
 
 def test_processes_have_independent_random_numbers() -> None:

@@ -22,7 +22,7 @@ from experiments.training.checkpoint import (
     unpacked,
 )
 from experiments.training.closing import close, record_games
-from experiments.training.config import SEEDS_APART, Config
+from experiments.training.config import Config
 from experiments.training.curves import FEWEST_EPISODES, Episodes, read_curve
 from experiments.training.program import program
 from experiments.training.run import MILESTONES
@@ -32,7 +32,6 @@ from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
 from skyenv.engine.options import GameOptions
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.seeds import EVALUATION, TRAINING, secret_seeds
 from trainings import TINY, begun, tiny, updated
 
 Capture = pytest.CaptureFixture[str]
@@ -340,21 +339,6 @@ def test_signals_end_a_run_with_a_checkpoint(
 
 
 # ---- limits ----
-
-
-def test_the_final_evaluation_uses_held_out_deals(
-    tmp_path: Path,
-) -> None:
-    """Whatever the run's seed; the results hold the seeds."""
-    training = begun(tiny(tmp_path, seed=1, paired_seeds=2, against=("random",)))
-    training.save()
-    close(training.config)
-    (result,) = json.loads((tmp_path / "evaluation.json").read_text())
-    ((*_, first),) = training.config.games_of(0)
-    assert first in TRAINING
-    assert (first - TRAINING.start) // SEEDS_APART == 1
-    dealt = secret_seeds(result["secret"], [result["seed"], result["seed"] + 1])
-    assert all(number in EVALUATION for number in dealt.tolist())
 
 
 def test_a_run_ends_at_the_nearest_limit() -> None:

@@ -112,7 +112,7 @@ def episode_infos(
       seat, None at that seat.
     * ``"decisions"``, ``"turns"``: int64, number of decisions and finished turns of all seats
       together.
-    * ``"end_reason"``: ``"businesses"``, ``"stops"``, ``"truncated"`` or ``"illegal"``.
+    * ``"end_reason"``: ``"businesses"``, ``"stops"``, ``"truncated"``, ``"task"`` or ``"illegal"``.
 
     Args:
         state: GAME_DTYPE (k,), the final positions.

@@ -1,4 +1,4 @@
-"""Tasks for tests of pools, and what happens to their workers."""
+"""Jobs for tests of pools, and what happens to their workers."""
 
 import os
 import sys

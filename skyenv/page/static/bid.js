@@ -87,7 +87,7 @@ export class Bid {
 }
 
 /**
- * The value of winning (skyenv/page/worth.py), in a line, and its assumptions.
+ * The value of winning (bid_worth of skyenv/analysis/odds.py), in a line, and its assumptions.
  *
  * `colour` of the bid; undefined without cards: then that of most VP. `builds`: the most
  * skyscrapers that it allows.

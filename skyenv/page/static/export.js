@@ -1,4 +1,4 @@
-// The replay of an exported file, which contains its drawings (skyenv/page/export.py).
+// The replay of an exported file, which contains its drawings (skyenv/page/library/export.py).
 import { setUpZoom } from "./around.js";
 import { merged } from "./board.js";
 import { $, the } from "./dom.js";

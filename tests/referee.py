@@ -143,25 +143,13 @@ class Auction:
     alea_cards: list[int] | None = None  # None: Alea has not bid yet
 
 
-@dataclass
-class Summary:
-    """What a checked game came to.
-
-    `rules` counts the special branches that the game took, by rule id; a suffix tells the case:
-    `AUC-5.1` to `.3` the cases of AUC-5 (`.none` no colour, `.nocard` no card of one, `.same` a
-    colour that another bidder uses), `AUC-8.top` cards returned to an empty stack, `.order` of
-    several values, `.again` a returned card came up; `AUC-9` a shuffle, `.none` no black card at
-    all; `TURN-4` a single stack, `.none` no stack; `STOP-1` a voluntary stop, `.must` a forced one;
-    `ALEA-6` a tie, `.short` too few left.
-    """
-
-    reason: str
-    scores: list[int]
-    cards: list[int]
-    winners: list[int]
-    actions: int
-    turns: int
-    rules: Counter[str]
+Rules = Counter[str]
+"""The special branches that a game took, by rule id; a suffix tells the case: `AUC-5.1` to `.3` the
+cases of AUC-5 (`.none` no colour, `.nocard` no card of one, `.same` a colour that another bidder
+uses), `AUC-8.top` cards returned to an empty stack, `.order` of several values, `.again` a returned
+card came up; `AUC-9` a shuffle, `.none` no black card at all; `TURN-4` a single stack, `.none` no
+stack; `STOP-1` a voluntary stop, `.must` a forced one; `ALEA-6` a tie, `.short` too few left.
+"""
 
 
 def _only_fields(what: str, value: object, fields: Iterable[str]) -> dict[str, Any]:
@@ -328,10 +316,8 @@ class Referee:
         self.first_take: int | None = None
         self.last_move = True
         self.queue: list[int] = []  # auctions still to come in this set
-        self.auction: Auction | None = None
-        self.summary: Summary | None = None
-        self.actions = 0
-        self.rules: Counter[str] = Counter()
+        self.auction: Auction  # in progress
+        self.rules = Rules()
 
     def _deal(self, setup: Event) -> None:
         """SET-4, SET-5: the hands, and what the stacks must hold then."""
@@ -426,7 +412,7 @@ class Referee:
         """AUC-3, AUC-4 and "one choice, one path": ascending cards, each leaving a bid above the
         highest.
         """
-        auction = self._open_auction()
+        auction = self.auction
         total = _total(auction.laid[self.seat])
         actions = [] if auction.fresh else [PASS]
         if auction.fresh and total > auction.highest:
@@ -443,7 +429,7 @@ class Referee:
         """The colours that the seat may use in this auction: what it has laid down, or AUC-5,
         AUC-12.
         """
-        auction = self._open_auction()
+        auction = self.auction
         own = auction.laid[self.seat]
         if own:
             return [own[0][0]]
@@ -460,7 +446,7 @@ class Referee:
 
     def _playable(self, kinds: tuple[int, int]) -> list[Card]:
         """The cards in hand of one colour or black that may come next (AUC-4, ascending order)."""
-        auction = self._open_auction()
+        auction = self.auction
         if not auction.laid[self.seat]:
             kinds = (kinds[0], kinds[0])  # AUC-4: the first card is coloured
         held = [card for card, count in self.hands[self.seat].items() if count and card[0] in kinds]
@@ -478,7 +464,7 @@ class Referee:
 
     def _legal_build(self) -> list[int]:
         """AUC-10, AUC-12, STOP-1."""
-        auction = self._open_auction()
+        auction = self.auction
         cards = auction.laid[self.seat]
         limit = min(LIMIT[max(value for _, value in cards)], self.supply[self.seat])
         builds = [BUILD + n for n in range(limit + 1)]
@@ -495,7 +481,6 @@ class Referee:
         the event lines that follow the `action` line.
         """
         self.reader = reader
-        self.actions += 1
         step = {
             "start": self._play_start,
             "option": self._play_option,
@@ -520,11 +505,6 @@ class Referee:
     def _emit(self, event: str, **fields: object) -> None:
         """The next event line."""
         self.reader.emit({"event": event, **fields})
-
-    def _open_auction(self) -> Auction:
-        """The auction in progress."""
-        assert self.auction is not None
-        return self.auction
 
     def _play_start(self, action: int) -> None:
         """SET-7, SET-8, SET-9."""
@@ -760,7 +740,6 @@ class Referee:
 
     def _next_auction(self) -> None:
         """AUC-1, AUC-2: the next auction of the set; after the last one the turn goes on."""
-        self.auction = None
         if not self.queue:
             self._after_move()
             return
@@ -779,7 +758,7 @@ class Referee:
 
     def _note_bidder(self) -> None:
         """Count the special cases of a bidder (AUC-2, AUC-5)."""
-        auction = self._open_auction()
+        auction = self.auction
         others = self.players - len(auction.out)
         self.rules["AUC-2.last"] += others == 1 and auction.leader is None
         if not auction.laid[self.seat]:
@@ -790,7 +769,7 @@ class Referee:
 
     def _play_bid(self, action: int) -> None:
         """AUC-2 to AUC-4, AUC-7: a card is laid down, a bid is ended, or the seat passes."""
-        auction = self._open_auction()
+        auction = self.auction
         if action == PASS:
             self.rules["AUC-7"] += bool(auction.laid[self.seat])
             self.rules["ALEA-4"] += auction.leader == ALEA
@@ -809,7 +788,7 @@ class Referee:
 
     def _lay_down(self, card: Card) -> None:
         """One card more of the bid in progress; it leaves the hand."""
-        auction = self._open_auction()
+        auction = self.auction
         self._note_card(card)
         self.hands[self.seat][card] -= 1
         auction.laid[self.seat].append(card)
@@ -817,7 +796,7 @@ class Referee:
 
     def _note_card(self, card: Card) -> None:
         """Count the cases of AUC-4, AUC-5, AUC-6 and AUC-12 that a card shows."""
-        auction = self._open_auction()
+        auction = self.auction
         color, own = card[0], auction.laid[self.seat]
         self.rules["AUC-4.black"] += color == BLACK
         if own or color == BLACK:
@@ -833,7 +812,7 @@ class Referee:
 
     def _end_bid(self) -> None:
         """AUC-3: the cards laid down are the highest bid now; AUC-12: it may fix the colour."""
-        auction = self._open_auction()
+        auction = self.auction
         cards = auction.laid[self.seat]
         self.rules["AUC-3.raise"] += len(cards) > len(auction.fresh)
         self.rules["ALEA-3.overbid"] += auction.leader == ALEA
@@ -847,7 +826,7 @@ class Referee:
         """AUC-2: the next seat that is in and not the highest bidder; with none the auction is
         over.
         """
-        auction = self._open_auction()
+        auction = self.auction
         for seat in self._clockwise(self.seat + 1):
             if seat not in auction.out and seat != auction.leader:
                 self.seat = seat
@@ -857,7 +836,7 @@ class Referee:
 
     def _settle(self) -> None:
         """AUC-8, ALEA-5: the auction is won, or nobody bid; the cards are paid."""
-        auction = self._open_auction()
+        auction = self.auction
         winner = auction.leader
         self._emit("won", seat=winner, total=auction.highest)
         self.black_up.update(auction.alea_cards or [])
@@ -891,7 +870,7 @@ class Referee:
 
     def _play_build(self, action: int) -> None:
         """AUC-10 to AUC-12, STOP-1."""
-        auction = self._open_auction()
+        auction = self.auction
         winner = self.seat
         self.seat = auction.starter
         if action == STOP:
@@ -936,7 +915,7 @@ class Referee:
 
     def _alea_bids(self) -> None:
         """ALEA-2, ALEA-3: cards are turned until a value appears for the second time."""
-        auction = self._open_auction()
+        auction = self.auction
         cards: list[int] = []
         shuffles = self.rules["AUC-9"]
         while len(set(cards)) == len(cards):
@@ -961,7 +940,7 @@ class Referee:
         if place == CENTRAL_PARK:
             self.rules["ALEA-8"] += 1
             self._next_auction()
-        elif self._open_auction().full:
+        elif self.auction.full:
             self.rules["ALEA-7"] += 1
             self._building_stop(place, ALEA)
         else:
@@ -1009,11 +988,8 @@ class Referee:
         self.rules["END-4"] += self.scores.count(max(self.scores)) > 1
         self.rules["END-4.shared"] += len(winners) > 1
         self._emit("end", reason=reason, scores=list(self.scores), cards=cards, winners=winners)
-        self.phase, self.auction = "over", None
+        self.phase = "over"
         self.rules = +self.rules
-        self.summary = Summary(
-            reason, list(self.scores), cards, winners, self.actions, self.turns, self.rules
-        )
 
 
 BID_COLOR = {BID + 3 * color + value - 4: color for color in range(6) for value in VALUES}
@@ -1139,25 +1115,25 @@ def check_action(referee: Referee, reader: Reader) -> None:
     referee.play(action, reader)
 
 
-def check_game(reader: Reader) -> Summary:
+def check_game(reader: Reader) -> Rules:
     """Check one game, from its header to its `end`."""
     header = reader.take()
     check_header(header)
     referee = Referee(header, reader.take())
-    while referee.summary is None:
+    while referee.phase != "over":
         check_action(referee, reader)
-    return referee.summary
+    return referee.rules
 
 
-def check_record(lines: Iterable[str]) -> list[Summary]:
+def check_record(lines: Iterable[str]) -> list[Rules]:
     """Check a record of any number of games; a Refutation names the first line that is wrong."""
     reader = Reader(lines)
-    summaries = []
+    games = []
     try:
         while not reader.done:
-            summaries.append(check_game(reader))
+            games.append(check_game(reader))
     except Refutation as refutation:
         if refutation.line:
             raise
         raise Refutation(refutation.message, reader.looked) from refutation
-    return summaries
+    return games

@@ -26,7 +26,7 @@ COMMON = """
     MOVE-5 SCO-3 SCO-4 STOP-1 STOP-1.must STOP-2.alea STOP-3 STOP-5 STOP-6 STOP-6.early TURN-2
     TURN-4 TURN-4.none TURN-7
 """
-"""Special branches of the rules (see `referee.Summary`) that the quick games must take."""
+"""Special branches of the rules (see `referee.Rules`) that the quick games must take."""
 RARE = "END-4 END-4.shared"
 """... and those that many games must take.
 
@@ -57,8 +57,7 @@ def checked(players: int, side: str, agent: str, seeds: range) -> Counter[str]:
         while not game.is_over:
             was_legal = {"legal": game.legal_actions}
             game.play(decide_game(game, player))[0].update(was_legal)
-        (summary,) = check_record(game.to_record().splitlines())
-        rules += summary.rules
+        rules += check_record(game.to_record().splitlines())[0]
     return rules
 
 

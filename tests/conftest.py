@@ -1,6 +1,6 @@
 """Fixtures of all tests: headless, quiet, one thread per library, fixed seeds."""
 
-import importlib.util
+import importlib
 import itertools
 import os
 import resource
@@ -162,13 +162,8 @@ def example(request: pytest.FixtureRequest) -> ModuleType:
     """The example program that the test module is named after."""
     name = request.path.stem.removeprefix("test_")
     (path,) = (request.config.rootpath / "examples").rglob(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look for it there
-    spec.loader.exec_module(module)
-    return module
+    sys.path.append(str(path.parent))
+    return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module")

@@ -260,11 +260,15 @@ def test_final_infos_hold_the_result_of_the_game() -> None:
         seat, state = int(seats[row]), games.state[row]
         scores = state["score"][:3].tolist()
         assert info["scores"].tolist() == scores
-        assert info["own_vp"] == scores.pop(seat)
-        assert info["best_other_vp"] == max(scores)
-        assert info["win_share"] == results(games.state)[0][row, seat]
-        assert info["opponents"] == [None if i == seat else name for i, name in enumerate("abc")]
-        assert (info["seat"], info["decisions"]) == (seat, state["decisions"])
+        wanted = {
+            "own_vp": scores.pop(seat),
+            "best_other_vp": max(scores),
+            "win_share": results(games.state)[0][row, seat],
+            "opponents": [None if i == seat else name for i, name in enumerate("abc")],
+            "seat": seat,
+            "decisions": state["decisions"],
+        }
+        assert {name: info[name] for name in wanted} == wanted
         assert (info["end_reason"] == "truncated") == games.truncated[row] == (info["turns"] == 40)
         numbers = [info[name] for name in ("win_share", "own_vp", "best_other_vp", "seat", "turns")]
         assert all(isinstance(number, np.generic) for number in numbers)  # as TorchRL asks

@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from processes import Threads, wait_until
-from skyenv.page.agents.jobs import advise, analyse, play_out
+from skyenv.page.agents.jobs import advise, analyse
 from skyenv.page.errors import PageError
 from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import MAX_RUNNING, Background, Report, Workers
@@ -40,15 +40,6 @@ def test_analyses_report_chart_mistakes_and_progress() -> None:
         hint = advise(greedy, JUDGE, replay.at(one["step"]), lambda so_far: None)
         assert one["best"] == hint["text"] != one["played"]
         assert sum(hint["win"]) == pytest.approx(1, abs=1e-3)
-
-
-def test_simulations_report_win_shares_and_margins() -> None:
-    game, told = played(2, seed=3, actions=200), list[Payload]()
-    play_out([quick_catalogue()["crowd"]] * 2, game.batch.state[0], 30, 0, told.append)
-    assert [one["done"] for one in told] == [25, 30]
-    first, second = told[-1]["seats"]
-    assert first["share"] + second["share"] == pytest.approx(1, abs=1e-3)
-    assert first["margin"] == -second["margin"]
 
 
 def test_hints_are_for_the_seat_to_act_and_for_spectators_of_agents(

@@ -11,6 +11,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.array_types import Int64
 from skyenv.errors import OptionError, SkyenvError, shown
 
 # Digits of the largest 64-bit integer; no option takes a number of more digits.
@@ -19,7 +20,6 @@ MAX_DIGITS: Final = 19
 # Types that are not accepted as numbers, though Python and NumPy 1 treat them as such.
 BOOLEANS: Final = (bool, np.bool_)
 
-Int64 = npt.NDArray[np.int64]
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 Parameters = ParamSpec("Parameters")

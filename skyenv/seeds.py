@@ -27,7 +27,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from skyenv.checks import Int64, check_integer
+from skyenv.array_types import Int64
+from skyenv.checks import check_integer
 from skyenv.errors import OptionError
 
 HIGHEST_SEED: Final = 2**63 - 1

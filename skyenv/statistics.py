@@ -19,11 +19,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.checks import Int64
-
-Floats = npt.NDArray[np.float64]
+from skyenv.array_types import ArrayLike, Float64, Int64
 
 CONFIDENCE: Final = 0.95
 NORMAL: Final = 1.959964
@@ -53,7 +50,7 @@ class Estimate:
         return {name: round(value, digits) for name, value in vars(self).items()}
 
 
-def mean_of(values: Sequence[float] | Floats) -> Estimate:
+def mean_of(values: Sequence[float] | Float64) -> Estimate:
     """Return the mean of independent numbers, its interval by Student's t; a point for one."""
     mean, number = float(np.mean(values)), len(values)
     error = float(np.std(values, ddof=1)) / number**0.5 if number > 1 else 0.0
@@ -87,7 +84,7 @@ def share_of_wins(share: float, number: int) -> Estimate:
     return Estimate(share, max(0.0, float(low)), min(1.0, float(high)))
 
 
-def interquartile_means(scores: Floats) -> list[Estimate]:
+def interquartile_means(scores: Float64) -> list[Estimate]:
     """Return the mean of the middle half of each column, its interval by a bootstrap over rows.
 
     Args:
@@ -99,13 +96,13 @@ def interquartile_means(scores: Floats) -> list[Estimate]:
     return [Estimate(*map(float, column)) for column in columns]
 
 
-def _middle(scores: Floats) -> Floats:
+def _middle(scores: Float64) -> Float64:
     """Return the mean of the middle half along the first axis."""
     cut = len(scores) // 4
     return np.asarray(np.sort(scores, axis=0)[cut : len(scores) - cut].mean(axis=0))
 
 
-def numbers_of(rows: Any) -> Floats:
+def numbers_of(rows: Any) -> Float64:
     """Return rows of numbers from a JSON file, float64 (k, m).
 
     Raises:
@@ -146,9 +143,9 @@ class Weights:
         won, lost: float64 (1 + r, 1), imaginary paired seeds for shares of wins; 0 in row 0.
     """
 
-    drawn: Floats
-    won: Floats
-    lost: Floats
+    drawn: Float64
+    won: Float64
+    lost: Float64
 
     @classmethod
     def draw(
@@ -161,16 +158,16 @@ class Weights:
         )
         return cls(rng.exponential(size=(resamples, min(paired_seeds, GROUPS))), won, lost)
 
-    def sums(self, values: Floats) -> Floats:
+    def sums(self, values: Float64) -> Float64:
         """Return weighted sums of paired seeds' values, (D, m), by sample: float64 (1 + r, m)."""
         return np.concatenate([np.ones((1, len(values))) @ values, self.drawn @ values])
 
     def mean(
         self,
-        values: npt.ArrayLike,
+        values: ArrayLike,
         paired_seed: Int64,
         *,
-        per: npt.ArrayLike | None = None,
+        per: ArrayLike | None = None,
         share: bool = False,
     ) -> Estimate:
         """Return a mean over games; see :meth:`samples`."""
@@ -178,12 +175,12 @@ class Weights:
 
     def samples(
         self,
-        values: npt.ArrayLike,
+        values: ArrayLike,
         paired_seed: Int64,
         *,
-        per: npt.ArrayLike | None = None,
+        per: ArrayLike | None = None,
         share: bool = False,
-    ) -> Floats:
+    ) -> Float64:
         """Return a mean over games under all weights, float64 (1 + r,).
 
         Args:
@@ -209,12 +206,12 @@ class Weights:
         return np.asarray(above / below)
 
 
-def with_data(drawn: Floats, value: float) -> Floats:
+def with_data(drawn: Float64, value: float) -> Float64:
     """Return random weights (r, …) below a row of the unweighted data's `value`."""
     return np.concatenate([np.full_like(drawn[:1], value), drawn])
 
 
-def estimates(samples: Floats) -> list[Estimate]:
+def estimates(samples: Float64) -> list[Estimate]:
     """Return an estimate for each column of samples (1 + r, …): row 0 is the measurement, the other
     rows are the bootstrap's.
     """

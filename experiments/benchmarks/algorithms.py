@@ -23,10 +23,11 @@ import numpy as np
 
 from experiments.benchmarks.learners import ALGORITHMS, Exam, Problem
 from experiments.figures import Figure, check_plots, draw_lines, save, write
+from skyenv.array_types import Float64
 from skyenv.console.options import Options, option, run_program
 from skyenv.errors import CheckpointError
 from skyenv.files import read_json, write_atomically
-from skyenv.statistics import Floats, interquartile_means
+from skyenv.statistics import interquartile_means
 from skyenv_agents.learned.torch_network import use_processor
 
 METHOD: Final = (
@@ -38,7 +39,7 @@ METHOD: Final = (
 # `"nash_conv"`, in VP for each opening.
 Run = list[dict[str, Any]]
 # Medians of decisions and seconds, float64 (2, k), and NashConv then.
-Curve = tuple[Floats, list[Figure]]
+Curve = tuple[Float64, list[Figure]]
 
 
 @dataclass(frozen=True)

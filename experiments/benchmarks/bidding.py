@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from experiments.figures import Figure, Scale, of_estimate
 from skyenv.agents import make_agent
-from skyenv.checks import Int64
+from skyenv.array_types import Int16, Int64
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS
 from skyenv.rules.components import CARD_VALUES, NUM_RANKS
 from skyenv.solving.best_response import Evaluator, Policy
@@ -121,7 +120,7 @@ def habits(opening: Opening, evaluator: Evaluator, policy: Policy, seat: int) ->
     return {name: float((values * where).sum()) for name, (values, where) in parts.items()}
 
 
-def levels(actions: npt.NDArray[np.int16]) -> Int64:
+def levels(actions: Int16) -> Int64:
     """Return the level of each action."""
     named = [actions == PASS, actions == BID_DONE, actions >= BUILD]
     return np.select(named, [PASSES, ENDS, BUILDS], CARDS + (actions - BID) % NUM_RANKS)

@@ -6,11 +6,10 @@ from itertools import product
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from experiments.figures import Figure, Scale, figure, per_second, seconds
 from skyenv import OBSERVATION_SIZE, Games
-from skyenv.checks import Int64
+from skyenv.array_types import Int8, Int64
 from skyenv.engine.knowledge import resample, view
 from skyenv.rules.record import Array
 
@@ -52,13 +51,11 @@ def random_play(games: Games, steps: int) -> float:
     return per_second(games.num_games * steps, partial(games.play_random, steps))
 
 
-def legal_choice(
-    mask: npt.NDArray[np.int8], generator: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def legal_choice(mask: Int8, generator: np.random.Generator) -> Int64:
     """Sample a legal action for every row of a mask."""
     sums = np.cumsum(mask, axis=1, dtype=np.int64)
     tickets = generator.integers(0, sums[:, -1])
-    actions: npt.NDArray[np.int64] = np.argmax(sums > tickets[:, None], axis=1)
+    actions: Int64 = np.argmax(sums > tickets[:, None], axis=1)
     return actions
 
 

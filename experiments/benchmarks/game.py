@@ -11,7 +11,7 @@ import numpy as np
 from experiments.figures import Figure, Scale, figure, of_estimate, percent
 from skyenv.agents import make_agent
 from skyenv.arena.matches import Onlooker, play_games
-from skyenv.checks import Int64
+from skyenv.array_types import Int64
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
 from skyenv.rules.actions import BID_DONE, BUILD, STOP

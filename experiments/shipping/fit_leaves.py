@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from experiments.shipping.openings import Positions
 from skyenv.agents import Agent, Decisions
 from skyenv.arena.matches import play_games
+from skyenv.array_types import Float32, Int64
 from skyenv.console.options import Options, common, option, run_program
 from skyenv.console.progress import progress
 from skyenv.files import write_atomically
@@ -69,11 +69,11 @@ class Samples(NamedTuple):
         holdings: float32 (k, players), win probabilities by the seats' holdings.
     """
 
-    districts: npt.NDArray[np.float32]
-    seats: npt.NDArray[np.float32]
-    open: npt.NDArray[np.float32]
-    outcomes: npt.NDArray[np.float32]
-    holdings: npt.NDArray[np.float32]
+    districts: Float32
+    seats: Float32
+    open: Float32
+    outcomes: Float32
+    holdings: Float32
 
 
 class Softened(Agent):
@@ -89,7 +89,7 @@ class Softened(Agent):
     def __init__(self, temperature: float, rng: np.random.Generator) -> None:
         self._temperature, self._greedy, self._rng = temperature, GreedyAgent(), rng
 
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+    def act(self, decisions: Decisions) -> Int64:
         """See :class:`skyenv.agents.Agent`."""
         scores = self._greedy.scores(decisions) / self._temperature
         scores[self._rng.random(len(scores)) < ANY_ACTION] = 0.0
@@ -163,16 +163,12 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
     return samples
 
 
-def cross_entropy(
-    outcomes: npt.NDArray[np.float32], probabilities: npt.NDArray[np.float32]
-) -> float:
+def cross_entropy(outcomes: Float32, probabilities: Float32) -> float:
     """Return the mean loss, in nats."""
     return float(-(outcomes * np.log(np.maximum(probabilities, 1e-9))).sum(axis=1).mean())
 
 
-def fit(
-    samples: Samples, epochs: int, seed: int
-) -> tuple[dict[str, npt.NDArray[np.float32]], float]:
+def fit(samples: Samples, epochs: int, seed: int) -> tuple[dict[str, Float32], float]:
     """Fit the network to all positions except the last ones; return its arrays (SHAPES) and its
     loss on the last ones.
     """

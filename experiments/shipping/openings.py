@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games
+from skyenv.array_types import AnyArray, Bool, RecordArray
 from skyenv.console.options import Options, common, option, run_program
 from skyenv.engine.games import Games
 from skyenv.engine.openings import FILE, TASKS, Task
@@ -64,7 +64,7 @@ class Positions:
 
     def __init__(self, wanted: Callable[[Any], Any]) -> None:
         self.wanted = wanted
-        self.batches: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
+        self.batches: list[tuple[AnyArray, AnyArray]] = []
 
     def decided(self, games: Games, rows: Any, match: Any, actions: Any) -> None:
         """Collect positions; see :class:`skyenv.arena.matches.Onlooker`."""
@@ -78,7 +78,7 @@ class Positions:
 
 def positions(
     options: CollectOptions, players: int, wanted: Callable[[Any], Any]
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+) -> tuple[AnyArray, AnyArray]:
     """Return the wanted positions of an agent's games, and the numbers of their games."""
     onlooker, seeds = Positions(wanted), options.seed + np.arange(options.games)
     seating = np.zeros((options.games, players), np.int64)
@@ -99,7 +99,7 @@ def turn_begins(state: Any) -> Any:
     return state["phase"] == PHASE_OPTION
 
 
-def last_turns(options: CollectOptions, task: Task) -> npt.NDArray[np.void]:
+def last_turns(options: CollectOptions, task: Task) -> RecordArray:
     """Return openings at games' last turns, GAME_DTYPE (b,).
 
     In them, hidden cards can only be deduced by elimination.
@@ -118,7 +118,7 @@ def last_turns(options: CollectOptions, task: Task) -> npt.NDArray[np.void]:
     return openings
 
 
-def allowed_colours(states: Any, seat: int, places: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def allowed_colours(states: Any, seat: int, places: AnyArray) -> Bool:
     """Return the colours that a seat may bid in auctions of given places (AUC-5), bool (n, 5)."""
     changed = states.copy()
     changed["auction_place"], changed["seat"] = places, seat
@@ -129,7 +129,7 @@ def allowed_colours(states: Any, seat: int, places: npt.NDArray[Any]) -> npt.NDA
     return np.asarray(bids.reshape(-1, NUM_COLOURS, NUM_RANKS).any(axis=2))
 
 
-def place_of(states: Any, number: int) -> npt.NDArray[Any]:
+def place_of(states: Any, number: int) -> AnyArray:
     """Return the place of the auction `number` after the current one, int64 (n,); NONE if there is
     none in this set (AUC-1).
     """
@@ -140,9 +140,7 @@ def place_of(states: Any, number: int) -> npt.NDArray[Any]:
     return np.where(number == left, CENTRAL_PARK, place).astype(np.int64)
 
 
-def reduce_hands(
-    game: Any, allowed: npt.NDArray[np.bool_], task: Task, random: np.random.Generator
-) -> bool:
+def reduce_hands(game: Any, allowed: Bool, task: Task, random: np.random.Generator) -> bool:
     """Reduce the hands of a public position to a task's number of cards.
 
     Args:
@@ -174,7 +172,7 @@ def reduce_hands(
     return True
 
 
-def with_settings(states: npt.NDArray[np.void], task: Task) -> npt.NDArray[np.void]:
+def with_settings(states: RecordArray, task: Task) -> RecordArray:
     """Return positions with a task's settings and without hidden facts; hands are unchanged."""
     openings = states.copy()
     openings["deduced"] = openings["random"] = openings["decisions"] = 0
@@ -185,7 +183,7 @@ def with_settings(states: npt.NDArray[np.void], task: Task) -> npt.NDArray[np.vo
     return openings
 
 
-def of_task(states: Any, task: Task, options: CollectOptions) -> npt.NDArray[np.void]:
+def of_task(states: Any, task: Task, options: CollectOptions) -> RecordArray:
     """Return a task's openings, GAME_DTYPE (b,), from shuffled positions of different games."""
     places = np.stack([place_of(states, auction) for auction in range(task.auctions)])
     fit: Any = (places != NONE).all(axis=0) & ((places[0] == CENTRAL_PARK) == task.park)
@@ -207,9 +205,9 @@ def of_task(states: Any, task: Task, options: CollectOptions) -> npt.NDArray[np.
     return openings[rows]
 
 
-def collect(options: CollectOptions) -> dict[str, npt.NDArray[np.void]]:
+def collect(options: CollectOptions) -> dict[str, RecordArray]:
     """Play the games and return the openings of all tasks by name."""
-    found: dict[str, npt.NDArray[np.void]] = {}
+    found: dict[str, RecordArray] = {}
     of_auctions = {name: task for name, task in TASKS.items() if task.auctions}
     for players in sorted({task.num_players for task in of_auctions.values()}):
         states, matches = positions(options, players, auction_opens)

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
+from skyenv.array_types import ArrayLike
 from skyenv.console.options import Options, argument, common, option, run_program
 from skyenv.errors import AgentError
 from skyenv.files import write_atomically
@@ -103,7 +103,7 @@ def tune(
         yield float(np.mean(values)), weights_at(strategy.mean, start)
 
 
-def weights_at(point: npt.ArrayLike, names: Iterable[str]) -> Weights:
+def weights_at(point: ArrayLike, names: Iterable[str]) -> Weights:
     """Return the weights, by name, with the given logarithms."""
     return dict(zip(names, np.exp(np.asarray(point)).tolist(), strict=True))
 

@@ -24,10 +24,10 @@ from experiments.training.config import MOST, Config, fixed
 from experiments.training.ppo import Batch
 from experiments.training.program import program
 from experiments.training.rollouts import Collector, Improvement, arranged, padded
-from experiments.training.seating import Bool, Int64
 from experiments.training.train import Training
 from skyenv.agents import Decisions, Evaluations, decisions_in
 from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
+from skyenv.array_types import Bool, Int64
 from skyenv.console.options import option
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv_agents.learned.layout import NUM_INPUTS

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from experiments.training.config import Config
-from experiments.training.seating import Bool, Float32, Int64
+from skyenv.array_types import Bool, Float32, Int64
 from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy, in_precision
 
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from experiments.training.config import Config
 from experiments.training.ppo import Batch, Losses, advantages, clipped_losses
-from experiments.training.seating import Bool, Ended, Float32, Int16, Int64, Tables
+from experiments.training.seating import Ended, Tables
 from skyenv.agents import Agent
+from skyenv.array_types import AnyArray, Bool, Float32, Int16, Int64
 from skyenv.errors import OptionError
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv_agents.learned.architecture import VALUES
@@ -256,7 +256,7 @@ class Collector:
         kept = {name: torch.as_tensor(array[rows, columns]) for name, array in self._kept.items()}
         self.open = Open(torch.from_numpy(columns), torch.from_numpy(since[at]), kept)
 
-    def _in_order(self, buffer: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _in_order(self, buffer: AnyArray) -> AnyArray:
         """Return a buffer's rows in time order: open decisions, stored last, come first."""
         return np.roll(buffer, self._seats, axis=0)
 
@@ -376,7 +376,7 @@ class Collector:
         }
 
 
-def tensors(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, torch.Tensor]:
+def tensors(arrays: Mapping[str, AnyArray]) -> dict[str, torch.Tensor]:
     """Return named arrays as tensors, the form in which files store them."""
     return {name: torch.from_numpy(array) for name, array in arrays.items()}
 

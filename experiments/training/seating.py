@@ -3,13 +3,13 @@ seat.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from skyenv.agents import Agent, decide, decisions_in, make_agent
+from skyenv.array_types import AnyArray, Bool, Float32, Float64, Int16, Int64
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.engine.openings import task_of
@@ -29,12 +29,6 @@ LEARNER: Final = -1
 DECISIONS_A_PLAYER: Final = 140
 # VP that are a task's reward of 1.
 TASK_SCALE: Final = np.float32(10.0)
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int16 = npt.NDArray[np.int16]
-Int64 = npt.NDArray[np.int64]
-Bool = npt.NDArray[np.bool_]
 
 
 class Ended(NamedTuple):
@@ -259,7 +253,7 @@ def learners_at_mixed_tables(players: int) -> Float64:
     return shares
 
 
-def margins(scores: npt.NDArray[Any]) -> Float32:
+def margins(scores: AnyArray) -> Float32:
     """Return each seat's margin over the best other one in units of rewards, (n, players)."""
     best_other = [np.delete(scores, seat, axis=1).max(axis=1) for seat in range(scores.shape[1])]
     ahead: Float32 = ((scores - np.stack(best_other, axis=1)) / MARGIN_SCALE).astype(np.float32)

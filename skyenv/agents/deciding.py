@@ -5,10 +5,9 @@ answers.
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents.interface import Agent, Decisions, Evaluation, Evaluations
-from skyenv.checks import Int64
+from skyenv.array_types import ArrayLike, Float64, Int64
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
@@ -19,9 +18,9 @@ from skyenv.rules.actions import NUM_ACTIONS
 def decisions_in(
     games: Games,
     agent: Agent,
-    rows: npt.ArrayLike | None = None,
-    salt: npt.ArrayLike = 0,
-    uniform: npt.NDArray[np.float64] | None = None,
+    rows: ArrayLike | None = None,
+    salt: ArrayLike = 0,
+    uniform: Float64 | None = None,
 ) -> Decisions:
     """Return the next decisions in some rows, with the inputs that `agent` uses.
 
@@ -51,9 +50,7 @@ def decisions_in(
     ).as_trusted()
 
 
-def decide(
-    games: Games, agent: Agent, rows: npt.ArrayLike | None = None, salt: npt.ArrayLike = 0
-) -> Int64:
+def decide(games: Games, agent: Agent, rows: ArrayLike | None = None, salt: ArrayLike = 0) -> Int64:
     """Return the agent's actions in some rows, int64 (k,); arguments as for
     :func:`decisions_in`.
 
@@ -69,7 +66,7 @@ def decide_each(
     agents: Mapping[int, Agent],
     whose: Int64,
     rows: Int64,
-    salt: npt.ArrayLike = 0,
+    salt: ArrayLike = 0,
 ) -> Int64:
     """Return several agents' actions in some rows, int64 (k,), with one call per agent.
 

@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.array_types import Float32, Float64, Int8, Int64
 from skyenv.errors import AgentError, OptionError, shown
 
-Evaluations: TypeAlias = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64] | None]
+Evaluations: TypeAlias = tuple[Float64, Float64 | None]
 """Action probabilities, float64 (k, 103), 0 for illegal ones, and expected outcomes, float64 (k,),
 or None.
 """
@@ -30,7 +31,7 @@ class Evaluation:
         value: the seat's expected outcome, from −1 to 1; None if unknown.
     """
 
-    probabilities: npt.NDArray[np.float64]
+    probabilities: Float64
     value: float | None = None
 
 
@@ -47,7 +48,7 @@ class SearchProgress:
     """
 
     action: int
-    visits: npt.NDArray[np.float64]
+    visits: Float64
     value: float
     tries: int
     most: int | None = None
@@ -75,18 +76,18 @@ class Decisions:
             it.
     """
 
-    mask: npt.NDArray[np.int8]
-    seat: npt.NDArray[np.int64]
+    mask: Int8
+    seat: Int64
     num_players: int
-    uniform: npt.NDArray[np.float64]
-    observation: npt.NDArray[np.float32] | None = None
+    uniform: Float64
+    observation: Float32 | None = None
     view: np.recarray | None = None
     trusted: bool = field(default=False, init=False)
 
     def __len__(self) -> int:
         return len(self.seat)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> "Decisions":
+    def take(self, rows: Int64) -> "Decisions":
         """Return the decisions at some indices, int64 (m,)."""
         arrays: dict[str, Any] = {
             name: array[rows] for name, array in vars(self).items() if isinstance(array, np.ndarray)
@@ -175,12 +176,10 @@ class Agent(ABC):
         raise AgentError(f"agent {shown(name, 80)}: {cls.name} has no variants")
 
 
-def sample(
-    weights: npt.NDArray[np.float64], uniform: npt.NDArray[np.float64]
-) -> npt.NDArray[np.int64]:
+def sample(weights: Float64, uniform: Float64) -> Int64:
     """Sample an index for each row of `weights`, (k, n) and ≥ 0, in proportion, by the row's random
     number (k,).
     """
     sums = weights.cumsum(axis=1)
-    chosen: npt.NDArray[np.int64] = (sums > (uniform * sums[:, -1])[:, None]).argmax(axis=1)
+    chosen: Int64 = (sums > (uniform * sums[:, -1])[:, None]).argmax(axis=1)
     return chosen

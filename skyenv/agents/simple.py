@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents.interface import Agent, Decisions, Evaluations, sample
+from skyenv.array_types import Float64, Int64
 from skyenv.rules.actions import (
     BID_DONE,
     BUILD,
@@ -28,9 +29,9 @@ class WeightedAgent(Agent):
         weights: float64 (103,), above 0, by action.
     """
 
-    weights: npt.NDArray[np.float64]
+    weights: Float64
 
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+    def act(self, decisions: Decisions) -> Int64:
         """See :class:`Agent`."""
         return sample(decisions.mask * self.weights, decisions.uniform)
 
@@ -40,7 +41,7 @@ class WeightedAgent(Agent):
         return weights / weights.sum(axis=1, keepdims=True), None
 
 
-def _weights(changes: Sequence[tuple[int | slice, float]]) -> npt.NDArray[np.float64]:
+def _weights(changes: Sequence[tuple[int | slice, float]]) -> Float64:
     """Return a weight for each action, 1 by default."""
     weights = np.ones(NUM_ACTIONS)
     for actions, weight in changes:

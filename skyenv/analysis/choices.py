@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, checked_actions
 from skyenv.analysis.playouts import played, starts
 from skyenv.analysis.win_chance import digest
+from skyenv.array_types import Bool, Float64, RecordArray
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
 from skyenv.render import words
@@ -33,7 +33,7 @@ EXCLUDED: Final = -1e6
 # Beam width: the most probable paths of one length that are followed.
 MAX_PATHS: Final = 200
 
-Vector = npt.NDArray[np.float64]
+Vector = Float64
 Path = tuple[int, ...]
 
 
@@ -51,14 +51,14 @@ class Choice:
     sure: float | None
 
 
-def is_incomplete(states: Any) -> npt.NDArray[np.bool_]:
+def is_incomplete(states: Any) -> Bool:
     """Return whether positions lie within a whole choice: after its first cards."""
     bidding = (states["phase"] == PHASE_BID) & (states["laid"] != NONE)
     taking = (states["phase"] == PHASE_TAKE) & (states["first_colour"] != NONE)
     return np.asarray(bidding | taking)
 
 
-def imagined(position: np.void, seat: int) -> npt.NDArray[np.void]:
+def imagined(position: np.void, seat: int) -> RecordArray:
     """Return a determinization of a position for a seat, GAME_DTYPE (1,): hidden cards are
     resampled. Equal views give equal determinizations.
     """
@@ -81,7 +81,7 @@ def as_decisions(games: Games, agent: Agent) -> Decisions:
     ).as_trusted()
 
 
-def completed(agent: Agent, states: npt.NDArray[np.void], paths: Sequence[Path]) -> list[Path]:
+def completed(agent: Agent, states: RecordArray, paths: Sequence[Path]) -> list[Path]:
     """Return paths completed by an agent until each is a whole choice.
 
     Args:
@@ -103,9 +103,7 @@ def completed(agent: Agent, states: npt.NDArray[np.void], paths: Sequence[Path])
     return whole
 
 
-def probable(
-    agent: Agent, state: npt.NDArray[np.void], first: Vector, least: float
-) -> list[Choice]:
+def probable(agent: Agent, state: RecordArray, first: Vector, least: float) -> list[Choice]:
     """Return an agent's probable choices, the most probable first.
 
     Args:
@@ -151,7 +149,7 @@ def worth_of(agent: Any, decisions: Decisions) -> Vector | None:
     return np.where(legal, scores - best, 0.0)
 
 
-def valued(agent: Agent, state: npt.NDArray[np.void], worth: Vector) -> list[Choice]:
+def valued(agent: Agent, state: RecordArray, worth: Vector) -> list[Choice]:
     """Return the choices of an agent that gives the VP of each action, the best first. An action's
     VP are those of the best choice that begins with it.
 

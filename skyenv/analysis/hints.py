@@ -3,16 +3,15 @@
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, first_evaluation
 from skyenv.analysis import choices
 from skyenv.analysis.choices import Choice, Path, same
 from skyenv.analysis.win_chance import win_chances
+from skyenv.array_types import Float64, RecordArray
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
 from skyenv.errors import OptionError
-from skyenv.statistics import Floats
 
 # Number of choices in a hint.
 MAX_HINTED: Final = 6
@@ -53,7 +52,7 @@ class Advice(NamedTuple):
     kind: str
     tries: tuple[int, int | None] | None
     best: list[Choice]
-    chances: Floats | None
+    chances: Float64 | None
 
 
 def advise(agent: Agent, game: Game, estimator: Agent | None = None) -> Advice:
@@ -76,14 +75,14 @@ def advise(agent: Agent, game: Game, estimator: Agent | None = None) -> Advice:
     found = hint(agent, state)
     own = choices.completed(agent, state, [(found.action,)])[0]
     best = _best(found, own, position)
-    chances: Floats | None = None
+    chances: Float64 | None = None
     if estimator is not None:
         paths: list[Path] = [(), *(one.actions for one in best)]
         chances = win_chances(estimator, [(position, seat, path) for path in paths])
     return Advice(position, seat, own, found.kind, found.tries, best, chances)
 
 
-def hint(agent: Agent, state: npt.NDArray[np.void]) -> Hint:
+def hint(agent: Agent, state: RecordArray) -> Hint:
     """Return an agent's evaluation of a determinized position, GAME_DTYPE (1,). It depends only on
     the view of the seat to act, not even on the game's seed.
 

@@ -15,10 +15,11 @@ from skyenv.analysis.choices import Path, completed, imagined, same, text
 from skyenv.analysis.playouts import shares_of
 from skyenv.analysis.recording import Recording
 from skyenv.analysis.win_chance import POWER, Query, in_worlds, sharpened
+from skyenv.array_types import Float64
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
 from skyenv.seeds import HIGHEST_SEED
-from skyenv.statistics import Floats, mean_of
+from skyenv.statistics import mean_of
 
 MAX_MISTAKES: Final = 12
 GAMES: Final = 100
@@ -199,7 +200,7 @@ def _paths(decision: Decision, best: Path) -> list[Path]:
     return [(), best, played]
 
 
-def paired_error(first: Floats, second: Floats) -> float:
+def paired_error(first: Float64, second: Float64) -> float:
     """Return half the width of the 95 % interval of a mean difference between pairs of shares,
     float64 (k,) each.
     """

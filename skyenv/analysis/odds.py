@@ -10,8 +10,8 @@ from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Float64, Int64
 from skyenv.engine.knowledge import view
 from skyenv.render.reasons import allowed_colours, is_full
 from skyenv.rules.components import (
@@ -26,7 +26,7 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.state import ALEA_WAITS, GAME_DTYPE, NONE, PHASE_BID
 
-Chances = npt.NDArray[np.float64]
+Chances = Float64
 
 
 class Stacks(NamedTuple):
@@ -42,8 +42,8 @@ class Stacks(NamedTuple):
     """
 
     game: Any
-    pool: npt.NDArray[np.int64]
-    number: npt.NDArray[np.int64]
+    pool: Int64
+    number: Int64
 
     @classmethod
     def of_view(cls, seen: Any) -> "Stacks":

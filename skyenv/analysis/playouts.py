@@ -9,11 +9,12 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent
 from skyenv.arena.matches import play_on, worlds_of
+from skyenv.array_types import Float64, RecordArray
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view as view_of
 from skyenv.engine.results import results
 from skyenv.rules.state import GAME_DTYPE
-from skyenv.statistics import Estimate, Floats, share_of_wins
+from skyenv.statistics import Estimate, share_of_wins
 
 USUAL: Final = 100
 """Usual number of games."""
@@ -45,7 +46,7 @@ def fresh_stream(seed: int) -> npt.NDArray[np.uint32]:
     return words
 
 
-def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDArray[np.void]:
+def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> RecordArray:
     """Return copies of a position, one per seed, each with its own future chance.
 
     Args:
@@ -66,7 +67,7 @@ def starts(position: np.void, seeds: Sequence[int], seat: int | None) -> npt.NDA
     return made
 
 
-def played(states: npt.NDArray[np.void], paths: Sequence[Sequence[int]]) -> npt.NDArray[np.void]:
+def played(states: RecordArray, paths: Sequence[Sequence[int]]) -> RecordArray:
     """Return positions, GAME_DTYPE (k,), after the legal actions of each one's path."""
     games = Games.of(states)
     for number in range(max(map(len, paths), default=0)):
@@ -109,7 +110,7 @@ def shares_of(
     seeds: Sequence[int],
     seat: int | None,
     actions: Sequence[int] = (),
-) -> tuple[Floats, Floats]:
+) -> tuple[Float64, Float64]:
     """Play a position out once per seed.
 
     Args:
@@ -127,7 +128,7 @@ def shares_of(
     return results(games.state)[0][:, :players], scores
 
 
-def _seat_result(shares: Floats, scores: Floats, seat: int) -> SeatResult:
+def _seat_result(shares: Float64, scores: Float64, seat: int) -> SeatResult:
     margins = scores[:, seat] - np.delete(scores, seat, axis=1).max(axis=1)
     share = share_of_wins(float(shares[:, seat].mean()), len(shares))
     return SeatResult(share, float(scores[:, seat].mean()), float(margins.mean()))

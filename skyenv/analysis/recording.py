@@ -5,9 +5,9 @@ from itertools import islice
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.analysis.choices import Path, is_incomplete
+from skyenv.array_types import RecordArray
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.errors import OptionError
@@ -42,7 +42,7 @@ class Recording:
             states.append(np.array(self.game.state, GAME_DTYPE))
             self.events.append(self.game.events[known:])
             known = len(self.game.events)
-        self.states: npt.NDArray[np.void] = np.array(states, GAME_DTYPE)
+        self.states: RecordArray = np.array(states, GAME_DTYPE)
 
     @classmethod
     def of(cls, record: str | bytes, number: int = 1) -> Self:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, decisions_in
 from skyenv.analysis.playouts import played, starts
+from skyenv.array_types import Float64, Int64, RecordArray
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
 from skyenv.engine.results import results
@@ -29,7 +29,7 @@ DECISIONS: Final = 16
 POWER: Final = 1.5
 """Validated against play-outs by the same agent on fresh positions (docs/page.md)."""
 
-Shares = npt.NDArray[np.float64]
+Shares = Float64
 Query = tuple[np.void, int | None, tuple[int, ...]]
 """A position (GAME_DTYPE), the seat whose knowledge counts (None: all cards are open), and the
 actions to play first."""
@@ -78,7 +78,7 @@ def in_worlds(agent: Agent, queries: Sequence[Query]) -> Shares:
     return estimates.reshape(len(queries), WORLDS, games.num_players)
 
 
-def _worlds(position: np.void, seat: int | None, actions: tuple[int, ...]) -> npt.NDArray[np.void]:
+def _worlds(position: np.void, seat: int | None, actions: tuple[int, ...]) -> RecordArray:
     first = int.from_bytes(digest(position, seat)[:4])
     return played(starts(position, range(first, first + WORLDS), seat), [actions] * WORLDS)
 
@@ -93,15 +93,15 @@ def digest(position: np.void, seat: int | None) -> bytes:
 def _decide(
     games: Games,
     agent: Agent,
-    rows: npt.NDArray[np.int64],
+    rows: Int64,
     estimates: Shares,
-    number: npt.NDArray[np.int64],
-) -> npt.NDArray[np.int64]:
+    number: Int64,
+) -> Int64:
     """Return the next actions in some worlds; store the agent's evaluations for the deciding seats
     in `estimates`, and count their decisions in `number`.
     """
     mask = games.mask[rows]
-    actions: npt.NDArray[np.int64] = mask.argmax(axis=1).astype(np.int64)
+    actions: Int64 = mask.argmax(axis=1).astype(np.int64)
     choices = np.flatnonzero(mask.sum(axis=1) > 1)  # the agent was trained on real choices only
     if not choices.size:
         return actions

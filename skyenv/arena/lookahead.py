@@ -4,16 +4,14 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, decisions_in
 from skyenv.arena.matches import play_on, worlds_of
-from skyenv.checks import Int64
+from skyenv.array_types import Bool, Float64, Int64
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
 from skyenv.engine.rewards import outcome_of
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.statistics import Floats
 
 CANDIDATES: Final = 4
 WORLDS: Final = 16
@@ -85,7 +83,7 @@ class LookaheadAgent(Agent):
         best: Int64 = np.argsort(-order, axis=1, kind="stable")[:, :CANDIDATES]
         return np.where(np.take_along_axis(order, best, axis=1) >= 0, best, -1)
 
-    def outcomes(self, decisions: Decisions, which: Int64, actions: Int64) -> Floats:
+    def outcomes(self, decisions: Decisions, which: Int64, actions: Int64) -> Float64:
         """Return the outcomes of actions for their seats in every determinization, float64
         (k, worlds), from −1 to 1.
 
@@ -99,7 +97,7 @@ class LookaheadAgent(Agent):
             found[part] = self._rollouts(decisions, which[part], actions[part])
         return found
 
-    def _rollouts(self, decisions: Decisions, which: Int64, actions: Int64) -> Floats:
+    def _rollouts(self, decisions: Decisions, which: Int64, actions: Int64) -> Float64:
         """See :meth:`outcomes`; all rollouts are concurrent."""
         worlds = self.worlds
         rows = np.repeat(which, worlds)
@@ -109,12 +107,12 @@ class LookaheadAgent(Agent):
         games.step(np.repeat(actions, worlds))
         return self._played_on(games, decisions.seat[rows]).reshape(len(which), worlds)
 
-    def _played_on(self, games: Games, seats: Int64) -> Floats:
+    def _played_on(self, games: Games, seats: Int64) -> Float64:
         """Return the value of games to one seat of each, float64 (n,), after some decisions."""
         values = np.full(len(seats), np.nan)
         left = np.full(len(seats), self.decisions)
 
-        def evaluated(rows: Int64) -> npt.NDArray[np.bool_]:
+        def evaluated(rows: Int64) -> Bool:
             mine = rows[games.seat[rows] == seats[rows]]
             left[mine] -= 1
             due = mine[left[mine] == 0]

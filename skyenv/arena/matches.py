@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Final, Protocol, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, decide_each, decide_game
-from skyenv.checks import Int64, check_integer
+from skyenv.array_types import ArrayLike, Bool, Float64, Int64, RecordArray
+from skyenv.checks import check_integer
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import resample
@@ -18,7 +18,6 @@ from skyenv.errors import OptionError
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.state import END_TRUNCATED
 from skyenv.seeds import EVALUATION, secret_seeds, seeds_of
-from skyenv.statistics import Floats
 
 # Concurrent games: enough for batched decisions, few enough that games finish steadily.
 ROWS: Final = 512
@@ -67,7 +66,7 @@ class Played:
     seeds: Int64
     seating: Int64
     ends: Int64
-    shares: Floats
+    shares: Float64
     scores: Int64
     decisions: Int64
     turns: Int64
@@ -81,12 +80,12 @@ class Played:
         return cls(seeds, seating, ends, shares, scores, decisions, turns)
 
     @property
-    def finished(self) -> npt.NDArray[np.bool_]:
+    def finished(self) -> Bool:
         """Return whether each game is over, bool (k,)."""
         return np.asarray(self.ends > 0)
 
     @property
-    def truncated(self) -> npt.NDArray[np.bool_]:
+    def truncated(self) -> Bool:
         """Return whether each game was ended by END-5, bool (k,)."""
         return np.asarray(self.ends == END_TRUNCATED)
 
@@ -107,8 +106,8 @@ class Played:
 
 def play_games(
     agents: Sequence[Agent],
-    seating: npt.ArrayLike,
-    seeds: npt.ArrayLike,
+    seating: ArrayLike,
+    seeds: ArrayLike,
     side: str = "front",
     *,
     secret: int | None = None,
@@ -173,7 +172,7 @@ def play_games(
     return played
 
 
-def _new_match(agents: Sequence[Agent], seating: npt.ArrayLike, seeds: npt.ArrayLike) -> Played:
+def _new_match(agents: Sequence[Agent], seating: ArrayLike, seeds: ArrayLike) -> Played:
     """Return an unplayed match after checking its seating and seeds."""
     chairs = np.asarray(seating)
     if chairs.ndim != 2 or (chairs.size and chairs.dtype.kind not in "iu"):
@@ -237,8 +236,8 @@ def play_game(
 def play_on(
     games: Games,
     agents: Sequence[Agent],
-    stop: Callable[[Int64], npt.NDArray[np.bool_]] | None = None,
-    salts: npt.ArrayLike = SALTS,
+    stop: Callable[[Int64], Bool] | None = None,
+    salts: ArrayLike = SALTS,
 ) -> None:
     """Play the games of a batch on with agents, in place, to their ends.
 
@@ -265,10 +264,10 @@ def play_on(
         games.step(decide_each(games, whose, by_seat[seats], rows, of_seats[seats]), rows)
 
 
-def worlds_of(views: npt.ArrayLike, seeds: npt.ArrayLike) -> npt.NDArray[np.void]:
+def worlds_of(views: ArrayLike, seeds: ArrayLike) -> RecordArray:
     """Return determinizations to play on, GAME_DTYPE (k,): those of
     :func:`skyenv.engine.knowledge.resample`, in which agents have random numbers by `seeds`.
     """
-    states: npt.NDArray[np.void] = resample(views, seeds).view(np.ndarray)
+    states: RecordArray = resample(views, seeds).view(np.ndarray)
     states["seed"] = seeds
     return states

@@ -51,19 +51,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.checks import Int64
-from skyenv.statistics import (
-    CONFIDENCE,
-    GROUPS,
-    RESAMPLES,
-    Estimate,
-    Floats,
-    Weights,
-    estimates,
-    with_data,
-)
+from skyenv.array_types import ArrayLike, Bool, Float64, Int64
+from skyenv.statistics import CONFIDENCE, GROUPS, RESAMPLES, Estimate, Weights, estimates, with_data
 
 ITERATIONS: Final = 500
 # Largest change of a parameter in a Newton step: far from the optimum a full step can diverge.
@@ -96,7 +86,7 @@ class GameResults:
 
     paired_seeds: Int64
     seats: Int64
-    shares: Floats
+    shares: Float64
     scores: Int64
 
 
@@ -144,14 +134,14 @@ class Ratings:
     """
 
     points: list[Estimate]
-    samples: Floats
-    better: Floats
+    samples: Float64
+    better: Float64
     seats: list[Estimate]
     wins: list[Estimate]
     vp: list[Estimate]
     margin: list[Estimate]
     pairs: dict[tuple[int, int], Estimate]
-    predicted: Floats
+    predicted: Float64
     duels: list[Duel]
     alone: dict[tuple[int, int], Estimate]
     apart: list[tuple[int, ...]]
@@ -183,9 +173,9 @@ def _with_other_imaginary(weights: Weights, players: int, seed: int) -> Weights:
 def _fit(
     games: GameResults,
     weights: Weights,
-    duels: Floats,
-    start: Floats | None = None,
-) -> Floats:
+    duels: Float64,
+    start: Float64 | None = None,
+) -> Float64:
     """Fit the parameters of the agents and of all seats but the first to games between different
     agents, for each sample of weights: float64 (1 + r, K + players − 1).
 
@@ -214,7 +204,7 @@ def _fit(
     return strengths(wins, counts, places(seatings, agents), start=start)
 
 
-def _totals(seats: Int64, values: npt.ArrayLike, agents: int) -> Floats:
+def _totals(seats: Int64, values: ArrayLike, agents: int) -> Float64:
     """Return each agent's total of the seats' values, (k, players): float64 (K, k)."""
     return np.stack([np.where(seats == agent, values, 0.0).sum(axis=1) for agent in range(agents)])
 
@@ -227,7 +217,7 @@ def rate(
     names: Sequence[str],
     seed: int = 0,
     resamples: int = RESAMPLES,
-    ladder: Floats | None = None,
+    ladder: Float64 | None = None,
     apart: Sequence[tuple[int, ...]] = (),
 ) -> Ratings:
     """Rate agents by the games between them, or agent 0 against a ladder.
@@ -291,7 +281,7 @@ def rate(
     )
 
 
-def _some(games: GameResults, which: npt.NDArray[np.bool_]) -> GameResults:
+def _some(games: GameResults, which: Bool) -> GameResults:
     return GameResults(*(values[which] for values in vars(games).values()))
 
 
@@ -306,7 +296,7 @@ def _set_aside(
     return list(apart), left
 
 
-def _predicted(theta: Floats, seats: Floats) -> Floats:
+def _predicted(theta: Float64, seats: Float64) -> Float64:
     """Return the predicted share of the row's agent in the wins of row and column, float64 (K, K),
     averaged over the seats of the two.
     """
@@ -321,7 +311,7 @@ def _alone_in(duels: list[Duel]) -> dict[tuple[int, int], Estimate]:
     return alone | {(duel.other, duel.one): duel.other_alone for duel in duels}
 
 
-def better(one: Floats, other: Floats) -> Floats:
+def better(one: Float64, other: Float64) -> Float64:
     """Return the shares of samples, (r, a) and (r, b), in which each column of a is above each of
     b, float64 (a, b); ties count half.
     """
@@ -390,7 +380,7 @@ def _duels(results: GameResults, weights: Weights, agents: int, seed: int) -> li
 # ---- the model and its fit ----
 
 
-def _sums(games: GameResults, paired_seeds: int, agents: int) -> tuple[Floats, Floats, Int64]:
+def _sums(games: GameResults, paired_seeds: int, agents: int) -> tuple[Float64, Float64, Int64]:
     """Return the sufficient statistics of D paired seeds.
 
     They are the wins of K agents and of all seats but the first, float64 (D, K + players − 1); the
@@ -407,7 +397,7 @@ def _sums(games: GameResults, paired_seeds: int, agents: int) -> tuple[Floats, F
     return np.delete(wins, agents, axis=1), counts, seatings
 
 
-def places(seatings: Int64, agents: int) -> Floats:
+def places(seatings: Int64, agents: int) -> Float64:
     """Return the design matrix of C seatings, float64 (C, players, K + players − 1): for each seat
     1 at its agent's and at its own parameter; zeros for `EMPTY` seats.
     """
@@ -417,7 +407,7 @@ def places(seatings: Int64, agents: int) -> Floats:
     return np.concatenate([own, seats], axis=2)
 
 
-def chances(parameters: Floats, design: Floats) -> Floats:
+def chances(parameters: Float64, design: Float64) -> Float64:
     """Return each seat's win probability in each seating, float64 (r, C, players), for parameters
     (r, K + players − 1) and the `design` of :func:`places`.
     """
@@ -429,8 +419,8 @@ def chances(parameters: Floats, design: Floats) -> Floats:
 
 
 def strengths(
-    wins: Floats, counts: Floats, design: Floats, *, start: Floats | None = None
-) -> Floats:
+    wins: Float64, counts: Float64, design: Float64, *, start: Float64 | None = None
+) -> Float64:
     """Return the maximum-likelihood parameters for r sets of games at once.
 
     Args:
@@ -456,10 +446,10 @@ def strengths(
 
 
 def _climb(
-    parameters: Floats,
-    wins: Floats,
-    counts: Floats,
-    design: Floats,
+    parameters: Float64,
+    wins: Float64,
+    counts: Float64,
+    design: Float64,
     searched: Int64,
     *,
     flat: bool,

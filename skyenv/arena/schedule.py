@@ -33,7 +33,8 @@ import numpy as np
 
 import skyenv
 from skyenv.agents import Agent, ReportingAgent, checkpoint_in, make_agent
-from skyenv.checks import Int64, check_integer
+from skyenv.array_types import Int64
+from skyenv.checks import check_integer
 from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
 from skyenv.errors import AgentError, OptionError, shown
 from skyenv.files import digest_of

@@ -3,11 +3,10 @@
 from typing import Any, Final, Self, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 import skyenv.engine.games as host
+from skyenv.array_types import ArrayLike, Int64
 from skyenv.checks import (
-    Int64,
     check_each,
     check_flag,
     check_integer,
@@ -115,7 +114,7 @@ class Games(GameBatch):
 
     # ---- playing ----
 
-    def reset(self, seed: Seeds | None = None, rows: npt.ArrayLike | None = None) -> None:
+    def reset(self, seed: Seeds | None = None, rows: ArrayLike | None = None) -> None:
         """Begin new games; as :meth:`skyenv.Games.reset`.
 
         Args:
@@ -202,7 +201,7 @@ class Games(GameBatch):
         finally:  # also after Ctrl-C, observations match the games
             self._observe(self._all_rows, self._nothing_refused)
 
-    def _check_rows(self, rows: npt.ArrayLike | None) -> Any:
+    def _check_rows(self, rows: ArrayLike | None) -> Any:
         """Return rows given in host memory on the GPU."""
         return self._all_rows if rows is None else cuda.to_device(check_rows(rows, self.num_games))
 
@@ -215,8 +214,8 @@ class Games(GameBatch):
 
     def observe(
         self,
-        seats: int | npt.ArrayLike,
-        rows: npt.ArrayLike | None = None,
+        seats: int | ArrayLike,
+        rows: ArrayLike | None = None,
         state: Any = None,
     ) -> Any:
         """Return observations from the view of any seats.
@@ -242,7 +241,7 @@ class Games(GameBatch):
         kernels.observe_seats[_blocks(len(chosen)), THREADS](looked_at, chosen, whose, out)
         return out.view(np.float32).reshape(len(chosen), OBSERVATION_SIZE)
 
-    def uniforms(self, rows: npt.ArrayLike | None = None, salt: int = 0) -> Any:
+    def uniforms(self, rows: ArrayLike | None = None, salt: int = 0) -> Any:
         """Return the random number of each row's next decision, for an agent; equal to
         :meth:`skyenv.Games.uniforms`.
 

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.arena.matches import play_games
 from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, agent_of, entrants
 from skyenv.arena.tournament import CONFIG, GAMES
-from skyenv.checks import Int64
+from skyenv.array_types import AnyArray, Bool, Float32, Float64, Int8, Int16, Int64
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
@@ -60,17 +59,17 @@ class Trajectories:
     game: Int64
     seat: Int64
     action: Int64
-    mask: npt.NDArray[np.int8]
-    codes: npt.NDArray[np.int16]
-    rewards: npt.NDArray[np.float32]
+    mask: Int8
+    codes: Int16
+    rewards: Float32
     players: Int64
     sides: Sequence[str]
     seeds: Int64
     agents: Sequence[Sequence[str] | None]
-    shares: npt.NDArray[np.float64]
+    shares: Float64
     scores: Int64
     ends: Int64
-    last: npt.NDArray[np.int16]
+    last: Int16
 
     def __len__(self) -> int:
         return len(self.game)
@@ -83,14 +82,14 @@ class Trajectories:
         """Return the number of each decision in its game, from 0: int64 (n,)."""
         return np.arange(len(self)) - self.starts()[self.game]
 
-    def is_last(self) -> npt.NDArray[np.bool_]:
+    def is_last(self) -> Bool:
         """Return whether a decision is its seat's last one in the game, bool (n,)."""
         place = self.game * MAX_PLAYERS + self.seat
         is_last = np.zeros(len(self), np.bool_)
         is_last[len(self) - 1 - np.unique(place[::-1], return_index=True)[1]] = True
         return is_last
 
-    def reward(self) -> npt.NDArray[np.float32]:
+    def reward(self) -> Float32:
         """Return the seat's reward from its decision to its next one or the game's end, float32
         (n,).
         """
@@ -119,7 +118,7 @@ class Collector:
     """
 
     def __init__(self, number: int) -> None:
-        self._parts: dict[str, list[npt.NDArray[Any]]] = {}
+        self._parts: dict[str, list[AnyArray]] = {}
         self._finished = new_games(number)
         self._last = np.zeros((number, MAX_PLAYERS, OBSERVATION_SIZE), np.int16)
 
@@ -144,7 +143,7 @@ class Collector:
             for seat in range(games.num_players):
                 self._last[ended, seat] = codes_of(games.observe(seat, over))
 
-    def add(self, **parts: npt.NDArray[Any]) -> None:
+    def add(self, **parts: AnyArray) -> None:
         """Append arrays of decisions by their names in :class:`Trajectories`."""
         for name, part in parts.items():
             self._parts.setdefault(name, []).append(part)

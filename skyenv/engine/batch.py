@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.checks import Int64, check_flag, check_integer, check_rows
+from skyenv.array_types import ArrayLike, Int64
+from skyenv.checks import check_flag, check_integer, check_rows
 from skyenv.engine.copying import Copyable
 from skyenv.engine.kernels import NEXT_SEED
 from skyenv.engine.options import GameOptions
@@ -46,7 +46,7 @@ class GameBatch(Copyable):
         valid = NONE if secret is None else check_integer("agent_seed", secret, 0, HIGHEST_SEED)
         self._secret = valid
 
-    def _check_reset(self, seed: Seeds | None, rows: npt.ArrayLike | None) -> tuple[Int64, Int64]:
+    def _check_reset(self, seed: Seeds | None, rows: ArrayLike | None) -> tuple[Int64, Int64]:
         """Return the rows to reset, and their seeds."""
         chosen = check_rows(np.arange(self.num_games) if rows is None else rows, self.num_games)
         if len(np.unique(chosen)) != len(chosen):

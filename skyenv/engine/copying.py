@@ -3,7 +3,8 @@
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
+
+from skyenv.array_types import AnyArray
 
 
 class Copyable:
@@ -22,7 +23,7 @@ class Copyable:
         return self.copy()
 
 
-def copied(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def copied(array: AnyArray) -> AnyArray:
     """Copy an array; contiguous records as bytes, as NumPy copies fields ten times as slowly."""
     if array.dtype.names is None or not array.flags.c_contiguous:
         return array.copy()

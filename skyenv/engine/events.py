@@ -11,8 +11,8 @@ from itertools import accumulate
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Int8, RecordArray
 from skyenv.engine.results import results
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board
@@ -280,9 +280,7 @@ def action_row(seat: int, action: int) -> list[int]:
     return [0, seat, action, *[0] * (EVENT_WIDTH - 3)]
 
 
-def events_of(
-    rows: Iterable[Sequence[int]], state: npt.NDArray[np.void], board: Board
-) -> list[Event]:
+def events_of(rows: Iterable[Sequence[int]], state: RecordArray, board: Board) -> list[Event]:
     """Return the events of some rows of :mod:`skyenv.rules.event_log`; `state`: the position after
     them, GAME_DTYPE (1,).
     """
@@ -311,7 +309,7 @@ def row_of(event: Event) -> list[int]:
     return row + [0] * (EVENT_WIDTH - len(row))
 
 
-def end_event(state: npt.NDArray[np.void]) -> Event:
+def end_event(state: RecordArray) -> Event:
     """Return the event that ends the game in `state`, GAME_DTYPE (1,) (END)."""
     players = int(state["num_players"][0])
     shares, cards = results(state)
@@ -344,7 +342,7 @@ def setup_event(game: np.record) -> Event:
     }
 
 
-def _hands(counts: npt.NDArray[np.int8]) -> list[dict[str, list[int]]]:
+def _hands(counts: Int8) -> list[dict[str, list[int]]]:
     """Return the values of cards by seat and colour, ascending; `counts`: int8 (seats, 6, 3)."""
     return [
         {

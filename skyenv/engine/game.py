@@ -7,8 +7,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Float32, Int8
 from skyenv.checks import check_integer, check_seat, checks_names
 from skyenv.engine.events import (
     ChanceOutcome,
@@ -161,7 +161,7 @@ class Game(Simulator):
         return int(self.state["turns"])
 
     @property
-    def mask(self) -> npt.NDArray[np.int8]:
+    def mask(self) -> Int8:
         """A copy of the action mask, int8 (103,): 1 for each legal action; zeros once the game is
         over.
         """
@@ -261,7 +261,7 @@ class Game(Simulator):
 
     # ---- views ----
 
-    def observation(self, seat: int | None = None) -> npt.NDArray[np.float32]:
+    def observation(self, seat: int | None = None) -> Float32:
         """Return the observation of a seat, by default of the seat to act (seat 0 once the game is
         over).
 

@@ -7,9 +7,9 @@ import weakref
 from typing import Any, Final, Self, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.checks import Int64, check_each, check_integer, check_rows, checks_names, whole_numbers
+from skyenv.array_types import AnyArray, ArrayLike, Bool, Float32, Float64, Int8, Int64, RecordArray
+from skyenv.checks import check_each, check_integer, check_rows, checks_names, whole_numbers
 from skyenv.engine import kernels, thread_pool
 from skyenv.engine.arrays import Arrays, new_arrays
 from skyenv.engine.batch import GameBatch
@@ -94,12 +94,12 @@ class Games(GameBatch):
     lock: threading.Lock
     state: np.recarray
     finished: np.recarray
-    mask: npt.NDArray[np.int8]
+    mask: Int8
     seat: Int64
-    observation: npt.NDArray[Any]
-    reward: npt.NDArray[np.float32]
-    done: npt.NDArray[np.bool_]
-    truncated: npt.NDArray[np.bool_]
+    observation: AnyArray
+    reward: Float32
+    done: Bool
+    truncated: Bool
 
     @checks_names("Games()", GameKeywords)
     def __init__(
@@ -126,7 +126,7 @@ class Games(GameBatch):
     @classmethod
     def of(
         cls,
-        states: npt.NDArray[np.void],
+        states: RecordArray,
         options: GameOptions | None = None,
         *,
         threads: int | None = 1,
@@ -186,7 +186,7 @@ class Games(GameBatch):
         """
         return self.arrays.state["seed"]
 
-    def reset(self, seed: Seeds | None = None, rows: npt.ArrayLike | None = None) -> None:
+    def reset(self, seed: Seeds | None = None, rows: ArrayLike | None = None) -> None:
         """Begin new games.
 
         Args:
@@ -219,10 +219,10 @@ class Games(GameBatch):
         seeds = np.full(self.num_games, kernels.REFRESH, np.int64)
         kernels.reset_rows(self.arrays, self._all_rows, seeds)
 
-    def _check_rows(self, rows: npt.ArrayLike | None) -> Int64:
+    def _check_rows(self, rows: ArrayLike | None) -> Int64:
         return self._all_rows if rows is None else check_rows(rows, self.num_games)
 
-    def step(self, actions: npt.ArrayLike, rows: npt.ArrayLike | None = None) -> None:
+    def step(self, actions: ArrayLike, rows: ArrayLike | None = None) -> None:
         """Play one action in every row, or in the rows named; only those rows' arrays are written.
 
         Args:
@@ -319,10 +319,10 @@ class Games(GameBatch):
 
     def observe(
         self,
-        seats: int | npt.ArrayLike,
-        rows: npt.ArrayLike | None = None,
+        seats: int | ArrayLike,
+        rows: ArrayLike | None = None,
         state: np.recarray | None = None,
-    ) -> npt.NDArray[np.float32]:
+    ) -> Float32:
         """Return observations from the view of any seats.
 
         Args:
@@ -349,8 +349,8 @@ class Games(GameBatch):
         return self.observe_unchecked(whose, chosen, games)
 
     def observe_unchecked(
-        self, seats: Int64, rows: Int64, state: npt.NDArray[np.void] | None = None
-    ) -> npt.NDArray[np.float32]:
+        self, seats: Int64, rows: Int64, state: RecordArray | None = None
+    ) -> Float32:
         """Return observations as :meth:`observe` does, without checks, for searches.
 
         Args:
@@ -361,12 +361,10 @@ class Games(GameBatch):
         games = self.arrays.state if state is None else state
         with self.lock:
             kernels.observe_rows(games, rows, seats, out)
-        entries: npt.NDArray[np.float32] = out["entries"]
+        entries: Float32 = out["entries"]
         return entries
 
-    def uniforms(
-        self, rows: npt.ArrayLike | None = None, salt: npt.ArrayLike = 0
-    ) -> npt.NDArray[np.float64]:
+    def uniforms(self, rows: ArrayLike | None = None, salt: ArrayLike = 0) -> Float64:
         """Return the random number of each row's next decision, for an agent.
 
         It is a one-way function (ChaCha) of the game's seed, `agent_seed`, the number of the

@@ -32,8 +32,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Float32
 from skyenv.checks import check_seat
 from skyenv.engine.events import CODES, EVENTS, Event, EventField, row_of, seen_by
 from skyenv.engine.game import Game
@@ -67,11 +67,11 @@ EVENTS_PER_AUCTION: Final = 24
 _NAMES: Final = ("name", "legal")  # redundant fields, and fields about the position alone
 
 
-def _scales(largest: Sequence[int]) -> npt.NDArray[np.float32]:
+def _scales(largest: Sequence[int]) -> Float32:
     return (1 / np.array(largest)).astype(np.float32)
 
 
-def _event_scales(fields: Sequence[EventField]) -> npt.NDArray[np.float32]:
+def _event_scales(fields: Sequence[EventField]) -> Float32:
     largest = [len(EVENTS), *(number for field in fields for number in field.scaled_to_1)]
     return _scales(largest + [1] * (EVENT_SIZE - len(largest)))
 
@@ -167,9 +167,7 @@ def information_size(events: int = DEFAULT_EVENTS) -> int:
     return HEADER_SIZE + EVENT_SIZE * events
 
 
-def information_tensor(
-    game: Game, seat: int, events: int = DEFAULT_EVENTS
-) -> npt.NDArray[np.float32]:
+def information_tensor(game: Game, seat: int, events: int = DEFAULT_EVENTS) -> Float32:
     """Return a seat's information state as a vector, float32 (information_size(events),), as the
     module's docstring defines it.
 
@@ -187,7 +185,7 @@ def information_tensor(
     return in_one_vector([header, information_rows(map(row_of, happened), seat)], events)
 
 
-def in_one_vector(parts: Sequence[npt.NDArray[np.float32]], events: int) -> npt.NDArray[np.float32]:
+def in_one_vector(parts: Sequence[Float32], events: int) -> Float32:
     """Return an information state's vector: header, events, and zeros.
 
     Raises:
@@ -202,7 +200,7 @@ def in_one_vector(parts: Sequence[npt.NDArray[np.float32]], events: int) -> npt.
     return vector
 
 
-def information_rows(rows: Iterable[Sequence[int]], seat: int | None) -> npt.NDArray[np.float32]:
+def information_rows(rows: Iterable[Sequence[int]], seat: int | None) -> Float32:
     """Return the numbers of events that a seat has seen, float32 (EVENT_SIZE · k,).
 
     Args:
@@ -222,7 +220,7 @@ def information_rows(rows: Iterable[Sequence[int]], seat: int | None) -> npt.NDA
     return np.array(numbers, np.float32) * scales
 
 
-def information_header(options: GameOptions, seat: int, setup: Event) -> npt.NDArray[np.float32]:
+def information_header(options: GameOptions, seat: int, setup: Event) -> Float32:
     """Return the numbers before the events, float32 (HEADER_SIZE,)."""
     positions = [
         plot

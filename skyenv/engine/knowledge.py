@@ -6,8 +6,8 @@ Agents, pictures and web pages get a position only as a view or as an observatio
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import ArrayLike, Bool, Int8, RecordArray
 from skyenv.checks import as_plain, check_each, check_rows, whole_numbers
 from skyenv.engine.games import DECISIONS_AT_A_TIME
 from skyenv.engine.validation import as_games, check_positions
@@ -105,7 +105,7 @@ def deal_unseen(view: ViewRecord, game: GameRecord, log: LogRecord) -> None:
 
 @entry_point("the drawing of unseen cards")
 def sample_determinization(
-    view: ViewRecord, game: GameRecord, log: LogRecord, mask: npt.NDArray[np.int8], seed: int
+    view: ViewRecord, game: GameRecord, log: LogRecord, mask: Int8, seed: int
 ) -> bool:
     """Turn a copy of the view's game into a determinization: a full position that its seat can't
     tell from the real one.
@@ -142,9 +142,7 @@ def _sample_determinizations(
     return len(seeds)
 
 
-def view(
-    state: npt.NDArray[np.void], seats: int | npt.ArrayLike, rows: npt.ArrayLike | None = None
-) -> np.recarray:
+def view(state: RecordArray, seats: int | ArrayLike, rows: ArrayLike | None = None) -> np.recarray:
     """Return seats' views of games.
 
     Args:
@@ -166,7 +164,7 @@ def view(
     return views.view(np.recarray)
 
 
-def public_view(state: npt.NDArray[np.void], rows: npt.ArrayLike | None = None) -> np.recarray:
+def public_view(state: RecordArray, rows: ArrayLike | None = None) -> np.recarray:
     """Return the public views of games (INF-1, INF-3): hands hold only public cards.
 
     Args:
@@ -191,7 +189,7 @@ def public_view(state: npt.NDArray[np.void], rows: npt.ArrayLike | None = None) 
     return views
 
 
-def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
+def _deduced_fits(views: RecordArray) -> Bool:
     """Return whether two players' deductions about each other's hands fit the unseen cards
     there.
     """
@@ -202,7 +200,7 @@ def _deduced_fits(views: npt.NDArray[np.void]) -> npt.NDArray[np.bool_]:
     return fits | (views["game"]["num_players"] > 2)
 
 
-def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
+def as_views(views: ArrayLike) -> RecordArray:
     """Return views for compiled functions, one for a single record; see
     :func:`skyenv.rules.record.new_records`.
 
@@ -215,7 +213,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
             f"views must be records of VIEW_DTYPE, shape (k,), not {shown(given.dtype, 40)} "
             f"{given.shape}"
         )
-    records: npt.NDArray[np.void] = as_plain(np.atleast_1d(given))
+    records: RecordArray = as_plain(np.atleast_1d(given))
     seats = records["seat"]
     hidden = records["unknown"].sum(axis=1, dtype=np.int64) + records["num_face_down"]
     possible = (seats >= 0) & (seats < records["game"]["num_players"])
@@ -232,7 +230,7 @@ def as_views(views: npt.ArrayLike) -> npt.NDArray[np.void]:
     return as_records(records, VIEW_DTYPE)
 
 
-def resample(views: npt.ArrayLike, seeds: npt.ArrayLike) -> np.recarray:
+def resample(views: ArrayLike, seeds: ArrayLike) -> np.recarray:
     """Return determinizations: random full positions that seats can't tell from the real ones.
 
     Every card that a seat can't locate is equally likely in every place that it can't see: others'

@@ -11,8 +11,8 @@ from itertools import accumulate, product
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Float32, Int16
 from skyenv.rules.auction import highest_rank, is_full
 from skyenv.rules.businesses import current_set
 from skyenv.rules.compiling import entry_point, rule
@@ -269,7 +269,7 @@ BLOCKS: Final[tuple[Block, ...]] = (
 """The schema, in the order of the vector."""
 
 
-def _spread(attribute: str) -> npt.NDArray[np.float32]:
+def _spread(attribute: str) -> Float32:
     """Return numbers per block or per entry as one number for every entry."""
     parts = [
         np.broadcast_to(np.array(getattr(block, attribute), np.float64), len(block.entries))
@@ -284,7 +284,7 @@ LOW: Final = np.zeros(OBSERVATION_SIZE, dtype=np.float32)  # the smallest value 
 HIGH: Final = _spread("largest") * SCALE  # the largest value of every entry
 
 
-def codes_of(observations: npt.NDArray[np.float32]) -> npt.NDArray[np.int16]:
+def codes_of(observations: Float32) -> Int16:
     """Return the codes of observations, int16 of the same shape (…, OBSERVATION_SIZE), for storing
     them in half the memory.
     """

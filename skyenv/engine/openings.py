@@ -11,9 +11,8 @@ from importlib.resources import files
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.checks import Int64
+from skyenv.array_types import Float64, Int64, RecordArray
 from skyenv.engine.results import write_results
 from skyenv.engine.rewards import CARD_VP, outcome_of
 from skyenv.errors import OptionError, shown
@@ -103,7 +102,7 @@ SALT: Final = 0x7A5CBE61
 
 
 @cache
-def _stored() -> dict[str, npt.NDArray[np.void]]:
+def _stored() -> dict[str, RecordArray]:
     """Return the openings of all tasks, GAME_DTYPE (b,) each."""
     with (
         files("skyenv.engine").joinpath(FILE).open("rb") as file,
@@ -112,7 +111,7 @@ def _stored() -> dict[str, npt.NDArray[np.void]]:
         return {name: content[name] for name in content.files}
 
 
-def openings(name: str) -> npt.NDArray[np.void]:
+def openings(name: str) -> RecordArray:
     """Return a copy of a task's openings, without hidden cards, GAME_DTYPE (b,).
 
     Args:
@@ -154,7 +153,7 @@ def opening_of(task: str, seed: int) -> str:
     return f"{task}/{select(seed, len(openings(task)))}"
 
 
-def payoffs(opening: str, state: npt.NDArray[np.void]) -> list[float]:
+def payoffs(opening: str, state: RecordArray) -> list[float]:
     """Return every seat's payoff in a task: the sum of its rewards "outcome".
 
     Args:
@@ -175,8 +174,8 @@ def payoffs(opening: str, state: npt.NDArray[np.void]) -> list[float]:
 
 
 def _tally(
-    state: npt.NDArray[np.void],
-) -> tuple[npt.NDArray[np.float64], Int64, Int64]:
+    state: RecordArray,
+) -> tuple[Float64, Int64, Int64]:
     """Return every seat's share of the win, its margin were all districts scored
     (:func:`skyenv.engine.results.write_results`), and its cards, dealt or not; each (4,).
     """

@@ -1,9 +1,8 @@
 """The results of games (END-4)."""
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.checks import Int64
+from skyenv.array_types import Float64, Int64, RecordArray
 from skyenv.engine.rewards import TASK, counted_vp, win_share
 from skyenv.engine.validation import as_games
 from skyenv.rules.cards import cards_in_hand
@@ -27,7 +26,7 @@ def write_results(state: Array, shares: Array, cards: Array, margins: Array) -> 
             margins[row, seat] = counted_vp(state[row], TASK, seat)
 
 
-def results(state: npt.NDArray[np.void]) -> tuple[npt.NDArray[np.float64], Int64]:
+def results(state: RecordArray) -> tuple[Float64, Int64]:
     """Return the results of games by END-4, of unfinished ones by the current scores.
 
     Returns:

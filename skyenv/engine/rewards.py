@@ -7,13 +7,14 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.array_types import Bool, Float32, Float64, Int64
 from skyenv.errors import OptionError
 from skyenv.rules.compiling import rule
 from skyenv.rules.components import MAX_PLAYERS, NUM_RANKS
 from skyenv.rules.scoring import vp_if_scored
 from skyenv.rules.state import BID_BLACK, BID_COLOURED, PHASE_BID, PHASE_BUILD, GameRecord
 
-Share = TypeVar("Share", float, npt.NDArray[np.float64])
+Share = TypeVar("Share", float, Float64)
 
 OUTCOME, MARGIN, POINTS, TASK = range(4)
 REWARDS: Final = ("outcome", "margin", "points")
@@ -97,9 +98,9 @@ class Transition:
 
     before: np.recarray
     after: np.recarray
-    outcome: npt.NDArray[np.float32]
-    done: npt.NDArray[np.bool_]
-    truncated: npt.NDArray[np.bool_]
+    outcome: Float32
+    done: Bool
+    truncated: Bool
 
     @property
     def vp(self) -> npt.NDArray[np.int32]:
@@ -108,20 +109,20 @@ class Transition:
         return self.after.score[:, :seats] - self.before.score[:, :seats]
 
     @property
-    def won(self) -> npt.NDArray[np.bool_]:
+    def won(self) -> Bool:
         """Whether the seat has won an auction, and has yet to build (AUC-8): bool (k, N)."""
         settled = (self.before.phase == PHASE_BID) & (self.after.phase == PHASE_BUILD)
         winner = np.where(settled, self.after.seat, -1)
         return winner[:, None] == np.arange(self.outcome.shape[1])
 
     @property
-    def cards_paid(self) -> npt.NDArray[np.int64]:
+    def cards_paid(self) -> Int64:
         """The number of cards that the seat has paid for an auction that it won: int64 (k, N)."""
         laid = self.after.bid_cards[:, : self.outcome.shape[1]].sum(axis=(2, 3), dtype=np.int64)
         return np.where(self.won, laid, 0)
 
     @property
-    def price(self) -> npt.NDArray[np.int64]:
+    def price(self) -> Int64:
         """The value of these cards: int64 (k, N)."""
         total = self.after.bid_total[:, : self.outcome.shape[1]]
         return np.where(self.won, total, 0).astype(np.int64)
@@ -131,7 +132,7 @@ RewardFunction = Callable[[Transition], npt.ArrayLike]
 """A user-defined reward: a function from a transition to every seat's reward, (k, N)."""
 
 
-def rewards_by(function: RewardFunction, transition: Transition) -> npt.NDArray[np.float32]:
+def rewards_by(function: RewardFunction, transition: Transition) -> Float32:
     """Return a reward function's rewards for a transition, float32 (k, N).
 
     Raises:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Float32
 from skyenv.checks import check_seat
 from skyenv.engine import kernels
 from skyenv.engine.copying import Copyable
@@ -113,7 +113,7 @@ class Simulator(Copyable):
         with self.batch.lock:
             self._put(state)
 
-    def observation_in(self, state: bytes, seat: int) -> npt.NDArray[np.float32]:
+    def observation_in(self, state: bytes, seat: int) -> Float32:
         """Return a seat's observation in another position. The game stays there without derived
         data; :meth:`rewind` restores them.
 
@@ -124,7 +124,7 @@ class Simulator(Copyable):
         self._bytes[:] = state
         return self._observed(check_seat(seat, self.num_players))
 
-    def _observed(self, seat: int) -> npt.NDArray[np.float32]:
+    def _observed(self, seat: int) -> Float32:
         return self.batch.observe_unchecked(np.array([seat]), _ROW)[0]
 
     def _put(self, state: bytes) -> None:

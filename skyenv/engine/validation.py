@@ -7,8 +7,8 @@ hand-made positions are checked here before compiled code gets them.
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import ArrayLike, RecordArray
 from skyenv.checks import as_plain
 from skyenv.errors import OptionError, shown
 from skyenv.rules.components import (
@@ -33,7 +33,7 @@ from skyenv.rules.state import (
     GameRecord,
 )
 
-GameArray = npt.NDArray[np.void]
+GameArray = RecordArray
 
 # Maximum number of cards of a kind in all places together.
 #
@@ -41,7 +41,7 @@ GameArray = npt.NDArray[np.void]
 MAX_CARDS: Final = 100
 
 
-def as_games(state: npt.ArrayLike) -> GameArray:
+def as_games(state: ArrayLike) -> GameArray:
     """Return games for compiled functions; see :func:`skyenv.rules.record.new_records`.
 
     Raises:

@@ -5,9 +5,9 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from skyenv.checks import Int64, check_integer
+from skyenv.array_types import Bool, Float64, Int64, RecordArray
+from skyenv.checks import check_integer
 from skyenv.engine.results import results
 from skyenv.errors import OptionError
 from skyenv.rules.state import END_REASONS
@@ -31,9 +31,7 @@ class EpisodeSeeds:
         self.key: Int64 = np.full(num_rows, -1, dtype=np.int64)
         self.drawn: Int64 = np.zeros(num_rows, dtype=np.int64)
 
-    def begin(
-        self, given: Sequence[int | None], rows: Int64
-    ) -> tuple[Int64, npt.NDArray[np.float64]]:
+    def begin(self, given: Sequence[int | None], rows: Int64) -> tuple[Int64, Float64]:
         """Begin an episode in `rows`.
 
         Args:
@@ -98,10 +96,10 @@ def check_no_options(options: dict[str, Any] | None) -> None:
 
 
 def episode_infos(
-    state: npt.NDArray[np.void],
+    state: RecordArray,
     seats: Int64,
     names: Sequence[Sequence[str]],
-    illegal: npt.NDArray[np.bool_],
+    illegal: Bool,
 ) -> list[dict[str, Any]]:
     """Return the entries of the infos at the end of episodes, one dict each, whatever the reward.
 

@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, decide, decide_each, make_agent, sample
+from skyenv.array_types import ArrayLike, Float32, Float64, Int64
 from skyenv.checks import (
-    Int64,
     check_choice,
     check_flag,
     check_number,
@@ -32,7 +31,6 @@ from skyenv.render.raster import RGB
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.state import NONE
 
-Bool = npt.NDArray[np.bool_]
 # An opponent: an agent, a callable, an agent's name, or an import string `module:Name`.
 AgentSpec: TypeAlias = Agent | Callable[..., Any] | str
 
@@ -190,7 +188,7 @@ class LearnerGames:
         """Return the names of the players of a row's seats; None at the learner's."""
         return [None if agent is None else agent.name for agent in self._opponent[row]]
 
-    def _assign(self, rows: Int64, chances: npt.NDArray[np.float64]) -> None:
+    def _assign(self, rows: Int64, chances: Float64) -> None:
         """Choose the learner's seat and the other seats' players for a new episode.
 
         Args:
@@ -242,7 +240,7 @@ class LearnerGames:
         self.action[rows] = NONE
         self._advance(rows)
 
-    def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> None:
+    def step(self, actions: ArrayLike, rows: Int64 | None = None) -> None:
         """Play the learner's actions in `rows` (None: all), then the opponents' up to its next
         decision or the end.
 
@@ -304,12 +302,12 @@ class LearnerGames:
 
     # ---- the learner's view ----
 
-    def observation(self, rows: Int64 | None = None) -> npt.NDArray[np.float32]:
+    def observation(self, rows: Int64 | None = None) -> Float32:
         """Return the learner's observation in `rows` (None: in all), also after the end: a new
         float32 array (k, OBSERVATION_SIZE).
         """
         rows = self.all_rows if rows is None else rows
-        observation: npt.NDArray[np.float32] = self.games.observation[rows]
+        observation: Float32 = self.games.observation[rows]
         # A game that is over shows seat 0's observation.
         elsewhere = np.flatnonzero(self.games.seat[rows] != self.learner[rows])
         if elsewhere.size:
@@ -352,7 +350,7 @@ class LearnerGame(LearnerGames):
     ) -> None:
         super().__init__(1, num_players, side, **options)
 
-    def step(self, actions: npt.ArrayLike, rows: Int64 | None = None) -> None:
+    def step(self, actions: ArrayLike, rows: Int64 | None = None) -> None:
         """As in a batch."""
         numbers = whole_numbers("actions", actions, (1,), IllegalActionError)
         number = int(numbers[0])

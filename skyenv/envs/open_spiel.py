@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import Any, Final, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, checked_actions, decisions_in, make_agent
+from skyenv.array_types import Float32
 from skyenv.checks import check_choice, check_flag, check_integer, check_name
 from skyenv.engine.game import Game
 from skyenv.engine.information import DEFAULT_EVENTS, information_size, most_decisions, most_events
@@ -212,7 +212,7 @@ class Observer:
         self,
         name: str,
         size: int,
-        vector: Callable[[History, int], npt.NDArray[np.float32]],
+        vector: Callable[[History, int], Float32],
         text: Callable[[History, int], str],
     ) -> None:
         self.tensor = np.zeros(size, np.float32)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import AnyArray, Bool, Float32, Int64
 from skyenv.checks import checks_names
 from skyenv.envs.episodes import plain, row_seeds
 from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
@@ -81,13 +81,13 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
             LearnerGames(num_envs, num_players, side, threads=threads, **options), render_mode
         )
         super().__init__(num_envs, self.core.space, action_space())
-        self._actions: npt.NDArray[np.int64] | None = None
+        self._actions: Int64 | None = None
         self._started = time.time()
         self._seeds = row_seeds(seed, self.core.all_rows, num_envs)
 
     # ---- playing ----
 
-    def reset(self) -> npt.NDArray[Any]:
+    def reset(self) -> AnyArray:
         """Start new games in all rows, with the seeds that :meth:`seed` set, or the next ones.
 
         Returns:
@@ -99,15 +99,13 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         self.reset_infos = [{} for _ in range(self.num_envs)]
         return self.core.observation()
 
-    def step_async(self, actions: npt.NDArray[np.int64]) -> None:
+    def step_async(self, actions: Int64) -> None:
         """Store the actions, integers (num_envs,), for :meth:`step_wait`."""
         self._actions = actions
 
     def step_wait(
         self,
-    ) -> tuple[
-        npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]
-    ]:
+    ) -> tuple[AnyArray, Float32, Bool, list[dict[str, Any]]]:
         """Play the stored actions, and reset the rows that are finished.
 
         Returns:

@@ -6,6 +6,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
+from skyenv.array_types import Int8
 from skyenv.checks import check_flag, checks_names
 from skyenv.envs.episodes import check_no_options
 from skyenv.envs.learner import LearnerEnv, LearnerGame, LearnerKeywords
@@ -132,7 +133,7 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         terminated = bool(core.done[0]) and not truncated
         return observation, float(core.reward[0]), terminated, truncated, info
 
-    def action_masks(self) -> npt.NDArray[np.int8]:
+    def action_masks(self) -> Int8:
         """Return the learner's action mask, int8 (103,), all 0 after the end; sb3-contrib calls
         this method.
         """

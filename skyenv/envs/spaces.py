@@ -8,14 +8,14 @@ the infos.
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 
+from skyenv.array_types import AnyArray, Float32, Int8
 from skyenv.checks import check_choice, check_flag
 from skyenv.engine.observation import HIGH, LOW
 from skyenv.rules.actions import NUM_ACTIONS
 
-Mask = npt.NDArray[np.int8]
+Mask = Int8
 ACTION_MASK: Final = "action_mask"
 """The mask's key, in observations and infos."""
 # For every place of the mask the vector's key in dict observations; None: observations are vectors,
@@ -23,7 +23,7 @@ ACTION_MASK: Final = "action_mask"
 _KEYS: Final = {"observation": "observation", "info": None, "rllib": "observations"}
 
 
-def observation_space() -> spaces.Space[npt.NDArray[np.float32]]:
+def observation_space() -> spaces.Space[Float32]:
     """Return the space of a seat's observation: a Box (OBSERVATION_SIZE,), every entry in its
     range.
     """
@@ -78,7 +78,7 @@ class MaskPlace:
             mask[..., 0] |= ~mask.any(axis=-1)
         return mask
 
-    def observation(self, vector: npt.NDArray[Any], mask: Mask) -> Any:
+    def observation(self, vector: AnyArray, mask: Mask) -> Any:
         """Return an observation: the vector, (…, OBSERVATION_SIZE), or the dict of it and the
         mask.
         """

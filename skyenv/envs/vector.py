@@ -5,13 +5,13 @@ from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
-import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from skyenv.array_types import AnyArray, ArrayLike, Bool, Float64, Int64
 from skyenv.checks import checks_names, whole_numbers
 from skyenv.envs.episodes import check_no_options
-from skyenv.envs.learner import Bool, LearnerEnv, LearnerGames, LearnerKeywords
+from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.registration import ENV_ID, MAX_EPISODE_STEPS
 from skyenv.envs.rendering import RENDER_MODES
 from skyenv.envs.spaces import action_space, in_one_line
@@ -21,9 +21,7 @@ Observations = Any
 """A float32 array, or a dict of it and the masks."""
 
 
-class FifthAvenueVectorEnv(
-    LearnerEnv, gymnasium.vector.VectorEnv[Observations, npt.NDArray[np.int64], npt.NDArray[Any]]
-):
+class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, Int64, AnyArray]):
     """A vector of games: row i equals a :class:`skyenv.envs.single.FifthAvenueEnv` with row i's
     seed.
 
@@ -128,9 +126,7 @@ class FifthAvenueVectorEnv(
         self.core.reset(seed, np.flatnonzero(marked))
         return self._outputs()
 
-    def step(
-        self, actions: npt.ArrayLike
-    ) -> tuple[Observations, npt.NDArray[np.float64], Bool, Bool, dict[str, Any]]:
+    def step(self, actions: ArrayLike) -> tuple[Observations, Float64, Bool, Bool, dict[str, Any]]:
         """Play an action in every row; the autoreset mode decides about finished rows (see the
         class).
 

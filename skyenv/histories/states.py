@@ -12,8 +12,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Float32, RecordArray
 from skyenv.checks import check_seat
 from skyenv.engine.events import (
     Event,
@@ -122,7 +122,7 @@ class HistoryStep:
     rows: list[list[int]]
     record: bytes
     _lines: dict[int, str] = field(default_factory=dict, init=False)
-    _numbers: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict, init=False)
+    _numbers: dict[int, Float32] = field(default_factory=dict, init=False)
 
     @cached_property
     def events(self) -> list[Event]:
@@ -142,7 +142,7 @@ class HistoryStep:
             self._lines[viewer] = "\n".join(map(event_line, seen_by(self.events, seat)))
         return self._lines[viewer]
 
-    def numbers(self, seat: int, options: GameOptions) -> npt.NDArray[np.float32]:
+    def numbers(self, seat: int, options: GameOptions) -> Float32:
         """Return its numbers in the vector of a seat's information state."""
         viewer = seat if self._is_private else NONE
         if viewer not in self._numbers:
@@ -159,7 +159,7 @@ class HistoryStep:
         return self.action == SETUP or any(row[0] == EVENT_BLACK for row in self.rows)
 
 
-def game_of(record: bytes) -> npt.NDArray[np.void]:
+def game_of(record: bytes) -> RecordArray:
     """Return a position's record as GAME_DTYPE (1,), read-only."""
     return np.frombuffer(record, GAME_DTYPE)
 
@@ -281,7 +281,7 @@ class History:
         lines = [self.table.first_lines[seat], *[step.lines(seat) for step in self.steps]]
         return "\n".join([*lines, *map(event_line, self._under_way())])
 
-    def information_vector(self, seat: int, events: int) -> npt.NDArray[np.float32]:
+    def information_vector(self, seat: int, events: int) -> Float32:
         """Return :func:`skyenv.engine.information.information_tensor`, mostly cached from
         earlier positions; zeros during the setup.
 
@@ -296,7 +296,7 @@ class History:
         under_way = information_rows(map(row_of, self._under_way()), seat)
         return in_one_vector([*parts, under_way], events)
 
-    def observation(self, seat: int) -> npt.NDArray[np.float32]:
+    def observation(self, seat: int) -> Float32:
         """Return a seat's observation, float32 (OBSERVATION_SIZE,); at a chance node that of the
         decision before.
         """

@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Int64
 from skyenv.rules.state import END_TASK, PHASE_OVER
 
 
-def if_scored_now(games: Any, players: int) -> npt.NDArray[np.int64]:
+def if_scored_now(games: Any, players: int) -> Int64:
     """Return the VP of every seat if the game ended by END-2 now: its VP, and SCO-2 of every
     district that isn't stopped.
 
@@ -26,5 +26,5 @@ def if_scored_now(games: Any, players: int) -> npt.NDArray[np.int64]:
     owners, worth = games["owner"], games["floors"].astype(np.int64) * games["value"]
     held = [np.where(owners == seat, worth, 0).sum(axis=(-2, -1)) for seat in range(players)]
     is_open = np.asarray((games["phase"] != PHASE_OVER) | (games["end"] == END_TASK))[..., None]
-    total: npt.NDArray[np.int64] = games["score"][..., :players] + is_open * np.stack(held, axis=-1)
+    total: Int64 = games["score"][..., :players] + is_open * np.stack(held, axis=-1)
     return total

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import ArrayLike
 from skyenv.checks import check_integer
 from skyenv.engine.events import Event
 from skyenv.errors import OptionError, shown
@@ -38,7 +38,7 @@ def svg(
     theme: str = "light",
     events: Sequence[Event] = (),
     agents: Sequence[str | None] | None = None,
-    legal: npt.ArrayLike | None = None,
+    legal: ArrayLike | None = None,
     title: str | None = None,
     width: int = 1200,
 ) -> str:
@@ -87,7 +87,7 @@ def drawing(
     theme: str | Theme = "light",
     events: Sequence[Event] = (),
     agents: Sequence[str | None] | None = None,
-    legal: npt.ArrayLike | None = None,
+    legal: ArrayLike | None = None,
     title: str | None = None,
     width: int = 1200,
     is_live: bool = False,
@@ -138,7 +138,7 @@ def drawing(
     return scene.drawing
 
 
-def _legal_set(legal: npt.ArrayLike | None) -> frozenset[int]:
+def _legal_set(legal: ArrayLike | None) -> frozenset[int]:
     """Return the numbers of the legal actions of a mask; none without a mask."""
     if legal is None:
         return frozenset()

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Int8
 from skyenv.checks import check_seat
 from skyenv.engine.knowledge import PUBLIC, VIEW_DTYPE, view
 from skyenv.errors import OptionError, shown
@@ -27,7 +27,7 @@ class Table:
     """
 
     game: Any
-    unknown: npt.NDArray[np.int8]
+    unknown: Int8
     face_down: list[int]
     seat: int | None
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Int8
 from skyenv.checks import check_choice
 from skyenv.errors import BoardError, OptionError, shown
 from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS, SIDES
@@ -53,7 +53,7 @@ class Board:
         rings = tuple(_checked_ring(district, ring, printed) for district, ring in pairs)
         vars(self).update(rings=rings)
 
-    def ring_array(self) -> npt.NDArray[np.int8]:
+    def ring_array(self) -> Int8:
         """Plot indices in ring order, int8[district, 6]; on the front side the last entry is −1."""
         array = np.full((len(DISTRICTS), len(PLOTS)), -1, dtype=np.int8)
         for district, ring in enumerate(self.rings):

@@ -17,11 +17,11 @@ from operator import itemgetter
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeVar, cast, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import AnyArray, RecordArray
 from skyenv.rules.compiling import COMPILED
 
-Array = npt.NDArray[Any]
+Array = AnyArray
 """An array for compiled code; the function's or module's docstring describes its contents."""
 
 Kind = TypeVar("Kind")
@@ -149,7 +149,7 @@ def _layout(dtype: np.dtype[np.void]) -> np.dtype[Any]:
     return dtype if COMPILED else np.dtype((_PlainRecord, dtype))
 
 
-def new_records(number: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
+def new_records(number: int, dtype: np.dtype[np.void]) -> RecordArray:
     """Return zeroed records for compiled functions, shape (number,).
 
     Compiled calls take a plain structured array in a tenth of the time of a record array. Without
@@ -158,6 +158,6 @@ def new_records(number: int, dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
     return np.zeros(number, _layout(dtype))
 
 
-def as_records(array: npt.NDArray[np.void], dtype: np.dtype[np.void]) -> npt.NDArray[np.void]:
+def as_records(array: RecordArray, dtype: np.dtype[np.void]) -> RecordArray:
     """Return records in the form for compiled functions; see :func:`new_records`."""
     return np.asarray(array, dtype).view(np.ndarray).view(_layout(dtype))

@@ -4,8 +4,8 @@ from functools import cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import RecordArray
 from skyenv.rules.actions import PLOT
 from skyenv.rules.board import Board
 from skyenv.rules.chance import choose, draw, seed_stream
@@ -36,7 +36,7 @@ from skyenv.rules.state import ALEA_OUT, NONE, PHASE_START, GameRecord, new_game
 from skyenv.rules.turn import begin_turn
 
 
-def blank_game(num_players: int, board: Board, max_turns: int) -> npt.NDArray[np.void]:
+def blank_game(num_players: int, board: Board, max_turns: int) -> RecordArray:
     """Return a one-element array with a game before SET-1, complete except for chance outcomes.
 
     Args:

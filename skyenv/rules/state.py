@@ -7,9 +7,7 @@ record copies the game, generator included.
 
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
+from skyenv.array_types import RecordArray
 from skyenv.rules.components import HIGHEST_TOTAL
 from skyenv.rules.record import I8, I16, I32, I64, U32, Record, field, new_records
 
@@ -126,6 +124,6 @@ GAME_DTYPE: Final = GameRecord.dtype
 """A game; the module's docstring has the conventions."""
 
 
-def new_games(number: int) -> npt.NDArray[np.void]:
+def new_games(number: int) -> RecordArray:
     """Return `number` zeroed games; see :func:`skyenv.rules.record.new_records`."""
     return new_records(number, GAME_DTYPE)

@@ -10,15 +10,15 @@ The public tree is traversed with vectors over hands: Johanson, Waugh, Bowling, 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Float64
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import CARD_VALUES
 from skyenv.rules.record import Array
 from skyenv.solving.tree import ALEA_SETS, CHANCE, LEAF, MAX_SEATS, Opening, TaskTree
 
-Policy = npt.NDArray[np.float64]
+Policy = Float64
 
 # ---- walking ----
 
@@ -198,7 +198,7 @@ class Evaluator:
         """Return the sum of the seats' gains by best responses in VP; 0 in equilibrium."""
         return sum(self.best_responses(policy)) - sum(self.values(policy))
 
-    def losses(self, policy: Policy, seat: int) -> npt.NDArray[np.float64]:
+    def losses(self, policy: Policy, seat: int) -> Float64:
         """Return a seat's losses against its best response in VP, float64 (n, h), for every node
         and hand, weighted by reach probability. Their sum is the best response's gain.
         """

@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents.deciding import checked_actions, decisions_in
 from skyenv.agents.interface import Agent
-from skyenv.checks import Int64
+from skyenv.array_types import Bool, Float64, Int64, RecordArray
 from skyenv.engine.games import Games
 from skyenv.rules.components import BLACK
 from skyenv.solving.best_response import Policy, spread_level
 from skyenv.solving.tree import CHANCE, MAX_SEATS, Opening
-from skyenv.statistics import Floats
 
 # Decisions in one batch.
 ROWS: Final = 4096
@@ -40,7 +38,7 @@ class Queries:
 
     node: Int64
     hand: Int64
-    states: npt.NDArray[np.void]
+    states: RecordArray
 
 
 def depths_of(opening: Opening) -> Int64:
@@ -116,11 +114,11 @@ def queries(opening: Opening, nodes: Int64, reach: Any, last: bool = False) -> Q
 def deal_others(
     opening: Opening,
     seat: int,
-    states: npt.NDArray[np.void],
+    states: RecordArray,
     held: Int64,
-    chances: Floats,
+    chances: Float64,
     last: bool,
-) -> npt.NDArray[np.bool_]:
+) -> Bool:
     """Give the other seats hands consistent with the cards that they have shown.
 
     Args:

@@ -11,8 +11,8 @@ from math import comb, prod
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import AnyArray, Bool, Float64, Int8, Int64, RecordArray
 from skyenv.engine.arrays import Arrays
 from skyenv.engine.games import Games
 from skyenv.engine.kernels import copy_game, play_row
@@ -25,7 +25,6 @@ from skyenv.rules.event_log import FORCED_CARD
 from skyenv.rules.play import refresh_mask
 from skyenv.rules.record import F64, I64, Array, Record, field, new_records
 from skyenv.rules.state import ALEA_WAITS, NONE, PHASE_OVER, GameRecord, new_games
-from skyenv.statistics import Floats
 
 CHANCE: Final = MAX_PLAYERS
 """Kind of a node where Alea turns up cards; lower kinds are seats to act."""
@@ -74,13 +73,13 @@ class TaskTree(NamedTuple):
     block: Any
 
     @property
-    def deals(self) -> Floats:
+    def deals(self) -> Float64:
         """Return `joint` indexed by seat, float64 (1 + sets, h₀, h₁, h₂)."""
         own, first, second = self.numbers
         return np.ascontiguousarray(self.joint[0, :, :own, :first, :second])
 
 
-def hands_of(number: int, stock: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+def hands_of(number: int, stock: AnyArray) -> Int8:
     """Return all hands of `number` cards from a `stock` (3,), int8 (h, 3): counts by value."""
     some = product(*(range(min(number, int(most)) + 1) for most in stock))
     return np.array([hand for hand in some if sum(hand) == number], np.int8)
@@ -108,7 +107,7 @@ ALEA_ORDERS: Final = np.array(
 )
 
 
-def joint_probabilities(hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDArray[Any]) -> Floats:
+def joint_probabilities(hands: tuple[Int8, ...], stock: AnyArray) -> Float64:
     """Return the probability of every deal, alone and with each of Alea's sets; see
     :attr:`TaskTree.deals`.
 
@@ -135,7 +134,7 @@ def joint_probabilities(hands: tuple[npt.NDArray[np.int8], ...], stock: npt.NDAr
     return joint
 
 
-def _chance_of(order: tuple[int, ...], stock: npt.NDArray[np.int64]) -> float:
+def _chance_of(order: tuple[int, ...], stock: Int64) -> float:
     """Return the probability that cards are turned up in an order."""
     left, probability = stock.tolist(), 1.0
     for rank in order:
@@ -354,9 +353,7 @@ class Opening:
         tree.first[-1], tree.first_legal[-1] = sizes[1], sizes[2]
         np.cumsum(np.diff(tree.first) * np.diff(tree.first_legal), out=tree.block[1:])
 
-    def _walk(
-        self, tree: TaskTree, wanted: npt.NDArray[np.bool_] | None = None
-    ) -> tuple[npt.NDArray[np.void], Traversal]:
+    def _walk(self, tree: TaskTree, wanted: Bool | None = None) -> tuple[RecordArray, Traversal]:
         """Traverse a tree; return the wanted positions, GAME_DTYPE (k,), and the traversal."""
         wanted = np.zeros(0, np.bool_) if wanted is None else wanted
         players, most, _ = self._padded.shape
@@ -379,9 +376,7 @@ class Opening:
         tree.payoff[:] = tree.payoff.round(SMALLEST_PAYOFF)  # rewards are float32
         return positions[:number], walk
 
-    def states_of(
-        self, wanted: npt.NDArray[np.bool_]
-    ) -> tuple[npt.NDArray[np.void], npt.NDArray[np.int64]]:
+    def states_of(self, wanted: Bool) -> tuple[RecordArray, Int64]:
         """Return the positions of some nodes.
 
         Args:
@@ -395,9 +390,7 @@ class Opening:
         return positions, walk.stored_hands
 
 
-def _new_tree(
-    sizes: npt.NDArray[np.int64], hands: tuple[npt.NDArray[np.int8], ...], joint: Floats
-) -> TaskTree:
+def _new_tree(sizes: Int64, hands: tuple[Int8, ...], joint: Float64) -> TaskTree:
     nodes, edges, entries = sizes.tolist()
     numbers = np.ones(MAX_SEATS, np.int64)
     numbers[: len(hands)] = [len(own) for own in hands]

@@ -13,9 +13,7 @@ the output, with most inputs from −1 to 1.
 import math
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
+from skyenv.array_types import Float32
 from skyenv.rules.auction import highest_rank
 from skyenv.rules.commissioners import next_places
 from skyenv.rules.compiling import called_rule, entry_point, rule
@@ -48,11 +46,9 @@ SEAT_INPUTS: Final = 69  # further inputs by seat
 NUM_POSITION_INPUTS: Final = MAX_PLAYERS * (SEAT_INPUTS + NUM_DISTRICTS * DISTRICT_INPUTS)
 """Number of inputs of all seats."""
 
-Floats = npt.NDArray[np.float32]
-
 
 @rule
-def write(x: Floats, first: int, values: tuple[float, ...]) -> None:
+def write(x: Float32, first: int, values: tuple[float, ...]) -> None:
     """Write some inputs from index `first` on."""
     for i in range(len(values)):
         x[first + i] = values[i]
@@ -81,7 +77,7 @@ def lead_vp(game: GameRecord, h: HeuristicRecord, district: int, seat: int) -> f
 
 @called_rule
 def write_district(
-    game: GameRecord, h: HeuristicRecord, district: int, seat: int, x: Floats
+    game: GameRecord, h: HeuristicRecord, district: int, seat: int, x: Float32
 ) -> None:
     """Write the inputs of a district that is not stopped."""
     mine = seat_vp(game, h, district, seat)
@@ -144,7 +140,7 @@ def write_district(
 
 
 @called_rule
-def write_seat(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
+def write_seat(game: GameRecord, h: HeuristicRecord, seat: int, x: Float32) -> None:
     """Write the further inputs of a seat: holdings, turn and current auction."""
     for i in range(SEAT_INPUTS):
         x[i] = 0.0
@@ -161,7 +157,7 @@ def clipped(value: float) -> float:
 
 
 @called_rule
-def write_holdings(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
+def write_holdings(game: GameRecord, h: HeuristicRecord, seat: int, x: Float32) -> None:
     """Write a seat's holdings, also relative to the best other seat; x[0 … 26]."""
     best_score = -math.inf
     best_standing = -math.inf
@@ -228,7 +224,7 @@ def write_holdings(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -
 
 
 @called_rule
-def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
+def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Float32) -> None:
     """Write the turn, and the scorings that the commissioners offer now and after a move;
     x[27 … 53].
     """
@@ -278,7 +274,7 @@ def write_turn(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> No
 
 
 @called_rule
-def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) -> None:
+def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Float32) -> None:
     """Write a seat's current bid, likely bid and gain in the current auction; x[54 … 68]."""
     place = int(game.auction_place)
     park = place == CENTRAL_PARK
@@ -319,7 +315,7 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Floats) ->
 
 
 @entry_point("network inputs")
-def write_inputs(views: Array, weights: Array, heuristic: Array, inputs: Floats) -> None:
+def write_inputs(views: Array, weights: Array, heuristic: Array, inputs: Float32) -> None:
     """Write the inputs of each view, float32 (n, NUM_POSITION_INPUTS), from its own seat on.
 
     Each seat has SEAT_INPUTS, then DISTRICT_INPUTS for each district; zeros for missing seats and

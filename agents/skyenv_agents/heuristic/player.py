@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions
+from skyenv.array_types import Float32, Float64, Int64, RecordArray
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError, shown
 from skyenv.rules.actions import NUM_ACTIONS
@@ -33,8 +33,6 @@ from skyenv_agents.heuristic.weights import (
     Weights,
     weights_record,
 )
-
-Records = npt.NDArray[np.void]
 
 
 class HeuristicAgent(Agent):
@@ -63,15 +61,15 @@ class HeuristicAgent(Agent):
             players: weights_record(given[players]) for players in self.default_weights
         }
 
-    def weights(self, num_players: int) -> npt.NDArray[np.void]:
+    def weights(self, num_players: int) -> RecordArray:
         """Return the weights for a number of players as a record, WEIGHTS_DTYPE (1,)."""
         return self._records[num_players]
 
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+    def act(self, decisions: Decisions) -> Int64:
         """See :class:`skyenv.agents.Agent`."""
         return self._decide(decisions, np.zeros((0, NUM_ACTIONS)))
 
-    def scores(self, decisions: Decisions) -> npt.NDArray[np.float64]:
+    def scores(self, decisions: Decisions) -> Float64:
         """Return the expected VP of each action, float64 (k, 103); only entries of legal actions
         are defined, and −10⁹ excludes an action.
         """
@@ -79,7 +77,7 @@ class HeuristicAgent(Agent):
         self._decide(decisions, scores)
         return scores
 
-    def inputs(self, decisions: Decisions) -> npt.NDArray[np.float32]:
+    def inputs(self, decisions: Decisions) -> Float32:
         """Return the features of the position for networks, float32 (k, NUM_POSITION_INPUTS); see
         :mod:`skyenv_agents.heuristic.inputs`.
         """
@@ -87,14 +85,12 @@ class HeuristicAgent(Agent):
         write_inputs(*self._arguments(decisions), inputs)
         return inputs
 
-    def _arguments(self, decisions: Decisions) -> tuple[Records, Records, Records]:
+    def _arguments(self, decisions: Decisions) -> tuple[RecordArray, RecordArray, RecordArray]:
         """Return views, weights and working memory for compiled functions."""
         views = as_records(decisions.trusted_view(), VIEW_DTYPE)
         return views, self.weights(decisions.num_players), new_records(1, HEURISTIC_DTYPE)
 
-    def _decide(
-        self, decisions: Decisions, scores: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.int64]:
+    def _decide(self, decisions: Decisions, scores: Float64) -> Int64:
         """Return the best actions; write all scores into `scores` if it has rows."""
         actions = np.zeros(len(decisions), np.int64)
         views, weights, memory = self._arguments(decisions)

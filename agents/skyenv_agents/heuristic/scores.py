@@ -5,9 +5,7 @@
 Greedy and the appraiser differ only by `w.appraises` and by weights that are neutral for greedy.
 """
 
-import numpy as np
-import numpy.typing as npt
-
+from skyenv.array_types import Int8
 from skyenv.engine.knowledge import ViewRecord
 from skyenv.rules.actions import (
     BID_DONE,
@@ -107,7 +105,7 @@ def score_starts(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int
 
 @called_rule
 def score_options(
-    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: Int8
 ) -> None:
     """Score the options of the first action with the cards of the second one (TURN-1)."""
     extract_moves(game, w, h, me)
@@ -173,7 +171,7 @@ def score_cards(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int)
 
 @called_rule
 def score_moves(
-    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: Int8
 ) -> None:
     """Score the commissioners' moves (MOVE-1)."""
     extract_moves(game, w, h, me)
@@ -218,7 +216,7 @@ def score_bids(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int) 
 
 @called_rule
 def score_builds(
-    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: npt.NDArray[np.int8]
+    game: GameRecord, w: WeightsRecord, h: HeuristicRecord, me: int, mask: Int8
 ) -> None:
     """Score numbers of skyscrapers to build, and a building stop (AUC-10, STOP-1)."""
     place = int(game.auction_place)
@@ -241,9 +239,7 @@ def score_builds(
 
 
 @entry_point("scores of heuristic agents")
-def score_actions(
-    view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: npt.NDArray[np.int8]
-) -> None:
+def score_actions(view: ViewRecord, w: WeightsRecord, h: HeuristicRecord, mask: Int8) -> None:
     """Write the score of every legal action."""
     game = view.game
     me = int(view.seat)
@@ -269,7 +265,7 @@ def score_actions(
 
 
 @called_rule
-def choose_best(h: HeuristicRecord, mask: npt.NDArray[np.int8], uniform: float) -> int:
+def choose_best(h: HeuristicRecord, mask: Int8, uniform: float) -> int:
     """Return the legal action with the highest score; the random number breaks ties."""
     best = 2.0 * NEVER
     number = 0

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import RecordArray
 from skyenv.rules.record import new_records
 
 Weights: TypeAlias = Mapping[str, float]
@@ -130,7 +130,7 @@ WEIGHTS_DTYPE: Final = np.dtype(
 NEUTRAL: Final = {"limit": 1.0, "park": 1.0, "bonus": 1.0}
 
 
-def weights_record(weights: Weights) -> npt.NDArray[np.void]:
+def weights_record(weights: Weights) -> RecordArray:
     """Return the record of some weights, WEIGHTS_DTYPE (1,)."""
     record = new_records(1, WEIGHTS_DTYPE)
     record["appraises"] = ADDITIONAL.keys() <= weights.keys()

@@ -4,8 +4,8 @@ import math
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Float64, RecordArray
 from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord
 from skyenv.engine.validation import as_games
 from skyenv.rules.compiling import called_rule, entry_point
@@ -98,9 +98,7 @@ def _write_all(
 _GREEDY: Final = GreedyAgent()
 
 
-def win_probabilities(
-    state: npt.NDArray[np.void], early: float = EARLY, late: float = LATE
-) -> npt.NDArray[np.float64]:
+def win_probabilities(state: RecordArray, early: float = EARLY, late: float = LATE) -> Float64:
     """Return every seat's win probability by its holdings, with open hands: float64 (n, 4); each
     row sums to 1 over the game's seats.
 
@@ -114,9 +112,7 @@ def win_probabilities(
     return win_probabilities_seen(views, early, late)
 
 
-def win_probabilities_seen(
-    views: npt.NDArray[np.void], early: float = EARLY, late: float = LATE
-) -> npt.NDArray[np.float64]:
+def win_probabilities_seen(views: RecordArray, early: float = EARLY, late: float = LATE) -> Float64:
     """Return :func:`win_probabilities` as far as each view's seat can see.
 
     Args:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import AnyArray
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import COMPILED, entry_point
 from skyenv.rules.record import Array
@@ -175,9 +175,7 @@ def _write_products(rows: Array, weight: Array, bias: Array, out: Array) -> None
                     out[i, j] += value * weight[t, j]
 
 
-def linear(
-    rows: npt.NDArray[Any], weight: npt.NDArray[Any], bias: npt.NDArray[Any]
-) -> npt.NDArray[Any]:
+def linear(rows: AnyArray, weight: AnyArray, bias: AnyArray) -> AnyArray:
     """Return rows · weight + bias, (…, m), independent of batch size and machine.
 
     Rounding in BLAS depends on the number of rows and the processor. On a busy machine its

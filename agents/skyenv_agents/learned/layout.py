@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Bool, Float32, Int64
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE, SEATS, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import (
@@ -51,8 +51,8 @@ class Group:
     """
 
     name: str
-    codes: npt.NDArray[np.int64]
-    actions: npt.NDArray[np.int64]
+    codes: Int64
+    actions: Int64
 
     @property
     def number(self) -> int:
@@ -69,7 +69,7 @@ def _group(
     name: str,
     entries: Sequence[Sequence[str]],
     actions: Sequence[Sequence[str]],
-    features: npt.NDArray[np.int64] | None = None,
+    features: Int64 | None = None,
 ) -> Group:
     """Return a group by its entities' entries, actions and codes of features (entities, k)."""
     own = np.array([[_ACTIONS[action] for action in each] for each in actions], np.int64)
@@ -181,7 +181,7 @@ GROUPS: Final[tuple[Group, ...]] = (
 """The groups, in the order of the inputs and of the outputs."""
 
 
-def _others(number: int, taken: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+def _others(number: int, taken: Sequence[Int64]) -> Int64:
     return np.setdiff1d(np.arange(number), np.concatenate([array.reshape(-1) for array in taken]))
 
 
@@ -226,14 +226,14 @@ class UsedInputs:
             without a prior.
     """
 
-    codes: npt.NDArray[np.int64]
+    codes: Int64
     common: int
     features: tuple[int, ...]
-    columns: Mapping[str, npt.NDArray[np.int64]]
-    prior: npt.NDArray[np.int64]
+    columns: Mapping[str, Int64]
+    prior: Int64
 
     @property
-    def scale(self) -> npt.NDArray[np.float32]:
+    def scale(self) -> Float32:
         """Return the scale of each input's code, float32 (inputs,)."""
         return CODE_SCALE[self.codes]
 
@@ -241,7 +241,7 @@ class UsedInputs:
 ALEA: Final = SEATS[2]  # seat of the third bidder in observations of 2-player games (ALEA-1)
 
 
-def _can_be_used(seats: int, with_prior: bool) -> npt.NDArray[np.bool_]:
+def _can_be_used(seats: int, with_prior: bool) -> Bool:
     """Return the codes that can be nonzero with `seats` seats, bool (NUM_INPUTS,)."""
     used = np.ones(NUM_INPUTS, np.bool_)
     for entry, number in _ENTRIES.items():

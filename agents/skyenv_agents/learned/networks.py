@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, sample
+from skyenv.array_types import Float32, Float64, Int8, Int16, Int64
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import table_name
 from skyenv.engine.rewards import outcome_of
@@ -62,8 +63,7 @@ NUMPY: Final = Library(
     lambda array, columns: array[:, columns],
 )
 
-Float32 = npt.NDArray[np.float32]
-Vector = npt.NDArray[np.float64]
+Vector = Float64
 
 
 def heuristic_of(name: str) -> HeuristicAgent | None:
@@ -109,7 +109,7 @@ class Prior:
         relative = np.where(legal, behind, 0.0).astype(np.float32)
         return cls(relative, outcome, heuristic.inputs(decisions))
 
-    def codes(self, with_outcome: bool) -> npt.NDArray[np.int16]:
+    def codes(self, with_outcome: bool) -> Int16:
         """Return the network's inputs, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
 
         Args:
@@ -289,7 +289,7 @@ def _sizes(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
     return sizes
 
 
-def masked_softmax(logits: npt.NDArray[np.floating], mask: npt.NDArray[np.int8]) -> Vector:
+def masked_softmax(logits: npt.NDArray[np.floating], mask: Int8) -> Vector:
     """Return the softmax of logits (k, 103) over the legal actions of a mask, int8 (k, 103):
     float64 (k, 103), exactly 0 for illegal actions.
     """
@@ -309,7 +309,7 @@ class PolicyPlayer(Agent):
     uses_observation = True
     deterministic: bool
 
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+    def act(self, decisions: Decisions) -> Int64:
         """See :class:`skyenv.agents.Agent`."""
         evaluations = self.evaluate(decisions)
         assert evaluations is not None

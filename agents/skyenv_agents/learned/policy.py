@@ -10,16 +10,12 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
 from skyenv.agents import Decisions, Evaluations
+from skyenv.array_types import Float32, Float64, Int8
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.errors import AgentError, CheckpointError, cause, install_hint
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.networks import PolicyPlayer, masked_softmax, name_of
-
-Float64 = npt.NDArray[np.float64]
 
 # Overrides of training settings in MaskablePPO's checkpoints; a small rollout buffer saves memory.
 IGNORED: Final = {
@@ -73,9 +69,7 @@ class MaskedAgent(PolicyPlayer):
         assert decisions.observation is not None
         return self.probabilities(decisions.observation, decisions.mask), None
 
-    def probabilities(
-        self, observation: npt.NDArray[np.float32], mask: npt.NDArray[np.int8]
-    ) -> Float64:
+    def probabilities(self, observation: Float32, mask: Int8) -> Float64:
         """Return the policy's probabilities, float64 (k, 103); illegal actions have exactly 0.
 
         Args:

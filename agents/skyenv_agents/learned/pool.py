@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Agent
+from skyenv.array_types import Float64
 from skyenv.checks import check_choice, check_integer, check_number
 from skyenv.errors import OptionError
 
@@ -114,7 +114,7 @@ class OpponentPool:
         """Return the learner's recent win share against an opponent; None before the first game."""
         return self._share.get(name)
 
-    def weights(self) -> npt.NDArray[np.float64]:
+    def weights(self) -> Float64:
         """Return the probability of each of :attr:`agents`, float64, summing to 1.
 
         Raises:
@@ -130,7 +130,7 @@ class OpponentPool:
             ]
         )
 
-    def _weights(self, agents: Sequence[Agent]) -> npt.NDArray[np.float64]:
+    def _weights(self, agents: Sequence[Agent]) -> Float64:
         """Return the probabilities of some agents, summing to 1 (0 without agents)."""
         weights = np.ones(len(agents))
         if self.sampling == "hard":

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
 
+from skyenv.array_types import Int64
 from skyenv.errors import OptionError
 from skyenv_agents.learned.architecture import Library, Sizes, run
 from skyenv_agents.learned.layout import COMMON_CODES, USED_BY_NUMBER, UsedInputs
@@ -57,7 +57,7 @@ def _join(parts: list[torch.Tensor], axis: int) -> torch.Tensor:
     return torch.cat(parts, axis)
 
 
-def _take(array: torch.Tensor, columns: npt.NDArray[np.int64]) -> torch.Tensor:
+def _take(array: torch.Tensor, columns: Int64) -> torch.Tensor:
     return array.index_select(1, torch.from_numpy(columns).to(array.device))
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.agents import Decisions, Evaluations, SearchProgress
+from skyenv.array_types import Float64, Int8, Int64, RecordArray
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.engine.rewards import outcome_of
 from skyenv.errors import AgentError
@@ -41,8 +42,6 @@ MAX_NODES: Final = 2_000_000
 PROGRESS: Final = 0.2  # seconds between two reports of a search's progress
 SEED_BITS: Final = 25  # low bits of a determinization's seed that number those of a decision
 
-Floats = npt.NDArray[np.float64]
-Records = npt.NDArray[np.void]
 Check = Callable[[], None]
 
 
@@ -66,12 +65,12 @@ class SearchTree:
 
     def __init__(
         self,
-        view: Records,
-        root: Records,
+        view: RecordArray,
+        root: RecordArray,
         room: int,
         seed: int,
-        weights: Records,
-        options: Records,
+        weights: RecordArray,
+        options: RecordArray,
     ) -> None:
         self._view, self._weights, self._options = view, weights, options
         self._first_seed = seed << SEED_BITS
@@ -100,7 +99,7 @@ class SearchTree:
         tree = self.nodes, self._used, self._path
         run_simulations(self._view, seeds, self._options, self._weights, *tree, *self._memory)
 
-    def children(self) -> Records:
+    def children(self) -> RecordArray:
         """Return the root's children, NODE_DTYPE (k,)."""
         rows, child = [], int(self.nodes["child"][0])
         while child != NONE:
@@ -109,14 +108,14 @@ class SearchTree:
         return self.nodes[rows]
 
 
-def empty_nodes(number: int) -> Records:
+def empty_nodes(number: int) -> RecordArray:
     """Return nodes without children or siblings, NODE_DTYPE (number,)."""
     nodes = new_records(number, NODE_DTYPE)
     nodes["child"] = nodes["sibling"] = NONE
     return nodes
 
 
-def expanded_root(mask: npt.NDArray[np.int8], prior: npt.NDArray[np.floating[Any]]) -> Records:
+def expanded_root(mask: Int8, prior: npt.NDArray[np.floating[Any]]) -> RecordArray:
     """Return a tree's root with a child for each legal action, NODE_DTYPE (k + 1,).
 
     Args:
@@ -153,11 +152,11 @@ class SearchResult(NamedTuple):
         nodes: int64 (k,), number of nodes in the tree.
     """
 
-    actions: npt.NDArray[np.int64]
-    visits: Floats
-    values: Floats
-    simulations: npt.NDArray[np.int64]
-    nodes: npt.NDArray[np.int64]
+    actions: Int64
+    visits: Float64
+    values: Float64
+    simulations: Int64
+    nodes: Int64
 
     @classmethod
     def of(cls, decisions: Decisions, trees: Sequence[SearchTree | None]) -> "SearchResult":
@@ -214,7 +213,7 @@ class SearchAgent(BudgetedAgent):
         self._options = search_options(**{**usual, **options})
         self._greedy = GreedyAgent()
 
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+    def act(self, decisions: Decisions) -> Int64:
         """See :class:`skyenv.agents.Agent`."""
         return self.search(decisions).actions
 

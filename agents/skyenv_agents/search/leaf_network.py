@@ -18,18 +18,13 @@ from typing import Final
 
 import numpy as np
 
+from skyenv.array_types import Float32
 from skyenv.errors import CheckpointError
 from skyenv.rules.compiling import called_rule
 from skyenv.rules.components import LOWEST_CARD, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
 from skyenv.rules.state import GameRecord
 from skyenv_agents.heuristic.features import HeuristicRecord
-from skyenv_agents.heuristic.inputs import (
-    DISTRICT_INPUTS,
-    SEAT_INPUTS,
-    Floats,
-    write_district,
-    write_seat,
-)
+from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 
 DISTRICT_UNITS: Final = 16  # width of the district layer
 SEAT_UNITS: Final = 32  # width of the seat layer
@@ -65,7 +60,7 @@ def extract_open_hands(game: GameRecord, h: HeuristicRecord) -> None:
 
 
 @called_rule
-def add_units(network: Floats, first: int, width: int, value: float, units: Floats) -> None:
+def add_units(network: Float32, first: int, width: int, value: float, units: Float32) -> None:
     """Add an input, times its weights from `first` on, to the units of a layer."""
     for j in range(width):
         units[j] += np.float32(value) * network[first + j]
@@ -73,7 +68,7 @@ def add_units(network: Floats, first: int, width: int, value: float, units: Floa
 
 @called_rule
 def strength(
-    game: GameRecord, h: HeuristicRecord, network: Floats, seat: int, memory: Floats
+    game: GameRecord, h: HeuristicRecord, network: Float32, seat: int, memory: Float32
 ) -> float:
     """Return a seat's strength."""
     x = memory[:DISTRICT_INPUTS]
@@ -106,7 +101,7 @@ def strength(
 
 
 @called_rule
-def predict(game: GameRecord, h: HeuristicRecord, network: Floats, memory: Floats) -> None:
+def predict(game: GameRecord, h: HeuristicRecord, network: Float32, memory: Float32) -> None:
     """Write every seat's win probability into `h.win`; `network`: float32 (NUM_WEIGHTS,),
     `memory`: float32 (MEMORY,).
     """
@@ -123,7 +118,7 @@ def predict(game: GameRecord, h: HeuristicRecord, network: Floats, memory: Float
 
 
 @cache
-def leaf_network(players: int) -> Floats:
+def leaf_network(players: int) -> Float32:
     """Return the weights for a number of players, float32 (NUM_WEIGHTS,).
 
     Raises:

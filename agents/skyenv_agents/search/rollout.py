@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from skyenv.agents import Decisions
+from skyenv.array_types import Float64, Int8, Int64, RecordArray
 from skyenv.checks import check_integer, check_number
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError
@@ -40,8 +40,8 @@ class RolloutResult(NamedTuple):
     int64 (k,).
     """
 
-    actions: npt.NDArray[np.int64]
-    simulations: npt.NDArray[np.int64]
+    actions: Int64
+    simulations: Int64
 
 
 class _Simulations:
@@ -55,8 +55,8 @@ class _Simulations:
 
     def __init__(
         self,
-        actions: npt.NDArray[np.int64],
-        play: Callable[[npt.NDArray[np.int64], int, npt.NDArray[np.float64]], None],
+        actions: Int64,
+        play: Callable[[Int64, int, Float64], None],
     ) -> None:
         self.actions, self._play = actions, play
         self.values = np.zeros((0, len(actions)))
@@ -138,7 +138,7 @@ class RolloutAgent(BudgetedAgent):
             self._options["turns"] = 2**31 - 1
         self._greedy = GreedyAgent()
 
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
+    def act(self, decisions: Decisions) -> Int64:
         """See :class:`skyenv.agents.Agent`."""
         return self.search(decisions).actions
 
@@ -156,10 +156,10 @@ class RolloutAgent(BudgetedAgent):
 
     def _decide(
         self,
-        view: npt.NDArray[np.void],
-        mask: npt.NDArray[np.int8],
-        uniform: npt.NDArray[np.float64],
-        weights: npt.NDArray[np.void],
+        view: RecordArray,
+        mask: Int8,
+        uniform: Float64,
+        weights: RecordArray,
     ) -> tuple[int, int]:
         """Return the action of one decision, and its number of simulations."""
         candidates = self._candidates(view, mask, uniform, weights)
@@ -167,9 +167,7 @@ class RolloutAgent(BudgetedAgent):
             return int(candidates[0]), 0
         memory, first_seed = (new_records(1, GAME_DTYPE), new_scratch()), seed_of(uniform[0])
 
-        def play(
-            actions: npt.NDArray[np.int64], done: int, values: npt.NDArray[np.float64]
-        ) -> None:
+        def play(actions: Int64, done: int, values: Float64) -> None:
             seeds = np.arange(len(values)) + ((first_seed << SEED_BITS) + done)
             size = max(1, SLICE // len(actions))
             for start in range(0, len(values), size):
@@ -194,11 +192,11 @@ class RolloutAgent(BudgetedAgent):
 
     def _candidates(
         self,
-        view: npt.NDArray[np.void],
-        mask: npt.NDArray[np.int8],
-        uniform: npt.NDArray[np.float64],
-        weights: npt.NDArray[np.void],
-    ) -> npt.NDArray[np.int64]:
+        view: RecordArray,
+        mask: Int8,
+        uniform: Float64,
+        weights: RecordArray,
+    ) -> Int64:
         """Return the candidate actions, int64 (k,): greedy's choice, then the others with the
         highest scores.
         """

@@ -7,8 +7,8 @@ the greedy player's weights; `scratch`, a :class:`Scratch`.
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from skyenv.array_types import Float32, Float64, Int8, RecordArray
 from skyenv.checks import check_integer, check_number
 from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord, redact, sample_determinization
 from skyenv.engine.numbers import uniform32
@@ -81,18 +81,18 @@ class Scratch(NamedTuple):
         memory: the leaf network's inputs and activations, float32 (MEMORY,).
     """
 
-    games: npt.NDArray[np.void]
-    views: npt.NDArray[np.void]
-    shown_games: npt.NDArray[np.void]
-    heuristic: npt.NDArray[np.void]
-    log: npt.NDArray[np.void]
-    mask: npt.NDArray[np.int8]
-    prior: npt.NDArray[np.float64]
-    network: npt.NDArray[np.float32]
-    memory: npt.NDArray[np.float32]
+    games: RecordArray
+    views: RecordArray
+    shown_games: RecordArray
+    heuristic: RecordArray
+    log: RecordArray
+    mask: Int8
+    prior: Float64
+    network: Float32
+    memory: Float32
 
 
-def new_scratch(network: npt.NDArray[np.float32] | None = None) -> Scratch:
+def new_scratch(network: Float32 | None = None) -> Scratch:
     """Return the working memory for one search.
 
     Args:
@@ -118,7 +118,7 @@ def search_options(
     turns: int = 0,
     leaf_value: str = LEAF_VALUES[0],
     **numbers: float,
-) -> npt.NDArray[np.void]:
+) -> RecordArray:
     """Return the options of a search as a record of SEARCH_DTYPE (1,).
 
     Args:

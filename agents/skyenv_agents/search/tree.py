@@ -12,9 +12,7 @@ records of NODE_DTYPE, the root first; `used`, int64 (1,), the number of nodes i
 import math
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
+from skyenv.array_types import Float64, Int8, Int64, RecordArray
 from skyenv.engine.knowledge import ViewRecord
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
@@ -59,9 +57,7 @@ NODE_DTYPE: Final = NodeRecord.dtype
 
 
 @called_rule
-def add_child(
-    nodes: npt.NDArray[np.void], used: npt.NDArray[np.int64], parent: int, action: int, prior: float
-) -> int:
+def add_child(nodes: RecordArray, used: Int64, parent: int, action: int, prior: float) -> int:
     """Add a node in front of its siblings; return its number, or NONE without room."""
     index = int(used[0])
     if index == len(nodes):
@@ -82,12 +78,12 @@ def add_child(
 
 @called_rule
 def expand(
-    nodes: npt.NDArray[np.void],
-    used: npt.NDArray[np.int64],
+    nodes: RecordArray,
+    used: Int64,
     node: int,
     number: int,
-    mask: npt.NDArray[np.int8],
-    prior: npt.NDArray[np.float64],
+    mask: Int8,
+    prior: Float64,
     total: float,
 ) -> None:
     """Add a child for each of the `number` legal actions; `prior` [action] sums to `total`."""
@@ -131,9 +127,7 @@ def write_heuristic_prior(
 
 
 @called_rule
-def puct(
-    nodes: npt.NDArray[np.void], child: int, seat: int, s: SearchRecord, unvisited: float
-) -> float:
+def puct(nodes: RecordArray, child: int, seat: int, s: SearchRecord, unvisited: float) -> float:
     """Return a child's PUCT score (Silver et al. 2017), or its UCB1 score without a prior.
 
     Both count only the simulations in which the action was legal (Cowling, Powley and Whitehouse
@@ -155,12 +149,12 @@ def puct(
 
 @called_rule
 def select_child(
-    nodes: npt.NDArray[np.void],
-    used: npt.NDArray[np.int64],
+    nodes: RecordArray,
+    used: Int64,
     parent: int,
     seat: int,
     s: SearchRecord,
-    mask: npt.NDArray[np.int8],
+    mask: Int8,
     number: int,
 ) -> int:
     """Return the child with the highest score among the `number` legal actions.
@@ -198,9 +192,9 @@ def select_child(
 def select(
     view: ViewRecord,
     seed: int,
-    nodes: npt.NDArray[np.void],
-    used: npt.NDArray[np.int64],
-    path: npt.NDArray[np.int64],
+    nodes: RecordArray,
+    used: Int64,
+    path: Int64,
     game: GameRecord,
     s: SearchRecord,
     w: WeightsRecord,

@@ -67,8 +67,7 @@ class Scale:
             name, unit: of the figure.
             once: measures once and returns the number.
         """
-        once()
-        return figure(name, unit, [once() for _ in range(self.repeats)])
+        return self.in_turns(unit, {name: once})[0]
 
     def in_turns(self, unit: str, plays: Mapping[str, Callable[[], float]]) -> list[Figure]:
         """Return the figures of several functions, measured in turns.

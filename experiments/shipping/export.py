@@ -2,8 +2,8 @@
 experiments.shipping.export runs/two``.
 
 Measures the agent of a finished run (of :mod:`experiments.training.train`, a best response, or
-expert iteration) in paired seeds that it hasn't seen, and writes for the side of the board that it
-was trained on (for each one, or for those that ``--side`` names, if there were both)
+expert iteration) in paired seeds that it hasn't seen, and writes for the table that it was trained
+on
 
 * agents/skyenv_agents/trained/N-players.npz (on the back N-players-back.npz): the network, which
   plays as ``trained`` there, its weights as float16;
@@ -44,7 +44,6 @@ from skyenv.console.options import (
 from skyenv.engine.options import table_label, table_name
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
-from skyenv.rules.components import SIDES
 from skyenv_agents.learned.frozen import keep_frozen
 from skyenv_agents.learned.networks import TRAINED, Network, NetworkAgent, TrainedAgent
 
@@ -71,9 +70,6 @@ class ExportConfig(Options):
     run: Path = argument("folder of a finished run", metavar="FOLDER")
     against: tuple[str, ...] = common("against", default=("greedy", "appraiser"))
     paired_seeds: int = common("paired_seeds", default=1000)
-    side: tuple[str, ...] = option(
-        (), "the sides that it ships for; none named: all that it was trained on", choices=SIDES
-    )
     agents: Path = option(TRAINED, "where the network goes", metavar="FOLDER")
     pictures: Path = option(PICTURES, "where the picture goes", metavar="FOLDER")
 
@@ -201,45 +197,37 @@ def export(config: ExportConfig) -> str:
 
     Raises:
         CheckpointError: the files of the run, or of one that it started from, can't be used.
-            OptionError: it is a run with several numbers of players, or it wasn't trained on a side
-            that is asked for.
+            OptionError: it is a run with several kinds of tables.
     """
     run, stages = config.run, Stage.all_of(config.run)
-    players, sides = exported_tables(config, stages[-1])
+    players, side = exported_table(config, stages[-1])
     rounded = Network.load(run / MODEL).rounded()
     agent = NetworkAgent(rounded, deterministic=True, name=TrainedAgent.name)
-    results: dict[str, list[Result]] = {}
-    for side in sides:
-        measured = evaluate(
-            agent, config.against, players, side, config.paired_seeds, SEED, progress=True
-        )
-        if len(measured) < len(config.against) or any(result.interrupted for result in measured):
-            return ""
-        results[side] = measured
-    for side in sides:
-        write(config, stages, rounded, players, side, results[side])
-    return table([result for side in sides for result in results[side]])
+    results = evaluate(
+        agent, config.against, players, side, config.paired_seeds, SEED, progress=True
+    )
+    if len(results) < len(config.against) or any(result.interrupted for result in results):
+        return ""
+    write(config, stages, rounded, players, side, results)
+    return table(results)
 
 
-def exported_tables(config: ExportConfig, last: Stage) -> tuple[int, list[str]]:
-    """Return the number of players and the sides of the board to export.
+def exported_table(config: ExportConfig, last: Stage) -> tuple[int, str]:
+    """Return the number of players and the side of the board that a run was trained on.
 
     Raises:
         CheckpointError: the run hasn't ended. OptionError: see :func:`export`.
     """
     tables = last.config.tables
-    if len({players for players, _ in tables}) != 1:
+    if len(tables) != 1:
         raise OptionError(
-            f"{config.run} was trained with several numbers of players; a network ships for one"
+            f"{config.run} was trained at several kinds of tables; a network ships for one"
         )
-    trained = [side for _, side in tables]
-    if missing := [side for side in config.side if side not in trained]:
-        raise OptionError(f"{config.run} was not trained on side {missing[0]}")
     if last.stopped:
         raise CheckpointError(
             f"{config.run} hasn't reached the limit of its training; continue it with --resume"
         )
-    return tables[0][0], list(config.side or trained)
+    return tables[0]
 
 
 def write(
@@ -250,7 +238,7 @@ def write(
     side: str,
     results: Sequence[Result],
 ) -> None:
-    """Write the files of one side of the board."""
+    """Write all files."""
     content, curve = network.to_bytes(np.float16), joined(stages)
     history = [*published(stages[0].config.start), *(stage.about() for stage in stages)]
     about = {

@@ -72,29 +72,6 @@ PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
-# From version 3, in which the players of seats could change: the last ones stay.
-_WITHOUT_CHANGES: Final = f"""
-    UPDATE game SET agents = (
-        SELECT json_group_array(coalesce((
-            SELECT json_extract(change.value, '$[2]') FROM json_each(game.changes) AS change
-            WHERE json_extract(change.value, '$[1]') = agent.key ORDER BY change.key DESC LIMIT 1
-        ), agent.value)) FROM json_each(game.agents) AS agent
-    ) WHERE changes != '[]' AND json_valid(changes);
-    ALTER TABLE game DROP COLUMN origin;
-    ALTER TABLE game DROP COLUMN origin_step;
-    ALTER TABLE game DROP COLUMN chance;
-    ALTER TABLE game DROP COLUMN changes;
-    ALTER TABLE game DROP COLUMN copied;
-    PRAGMA user_version = {VERSION};
-    COMMIT;
-"""
-# Migrations to the current tables by version; 0: from an empty file.
-_UPDATES: Final = {
-    0: _TABLES,
-    2: f"BEGIN; ALTER TABLE game ADD COLUMN task TEXT; {_WITHOUT_CHANGES}",
-    3: f"BEGIN; {_WITHOUT_CHANGES}",
-    VERSION: "",
-}
 
 
 @dataclass(frozen=True)
@@ -210,14 +187,15 @@ class Storage:
             " FROM pragma_application_id, pragma_user_version"
         )
         application, version, tables = execute(facts).fetchone()
-        if tables and (application != APPLICATION or version not in _UPDATES):
+        if tables and (application != APPLICATION or version != VERSION):
             raise PageError(
                 "it belongs to another version of skyenv or another program; choose another file "
                 "with --database, or move this one away"
             )
         for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
             execute(f"PRAGMA {setting}")
-        self._connection.executescript(_UPDATES[version if tables else 0])
+        if not tables:
+            self._connection.executescript(_TABLES)
         # A transaction detects use by another process; reading an empty file doesn't.
         with self.transaction():
             pass

@@ -57,39 +57,6 @@ def test_foreign_databases_are_refused_unchanged(tmp_path: Path) -> None:
         assert path.read_bytes() == before
 
 
-OLD_COLUMNS = (
-    "origin TEXT",
-    "origin_step INTEGER",
-    "chance TEXT",
-    "changes TEXT NOT NULL DEFAULT '[]'",
-    "copied INTEGER NOT NULL DEFAULT 0",
-)
-CHANGES = '[[2, 1, "human"], [3, 0, "greedy"], [9, 1, "random"]]'
-
-
-@pytest.mark.parametrize("version", [2, 3])
-def test_earlier_databases_are_migrated(version: int, tmp_path: Path) -> None:
-    """The last player of each seat stays; a game that is damaged prevents nothing."""
-    path = tmp_path / "games.sqlite3"
-    with closing(Storage(path)) as storage:
-        for key in ("g", "changed", "damaged"):
-            storage.add_game(replace(GAME, id=key), [])
-        with storage.transaction() as connection:
-            for column in OLD_COLUMNS:
-                connection.execute(f"ALTER TABLE game ADD COLUMN {column}")
-            connection.execute("UPDATE game SET changes = ? WHERE id = 'changed'", (CHANGES,))
-            connection.execute("UPDATE game SET changes = '[7' WHERE id = 'damaged'")
-            if version == 2:
-                connection.execute("ALTER TABLE game DROP COLUMN task")
-            connection.execute(f"PRAGMA user_version = {version}")
-    for task in ("duel-3", "alea-4"):
-        with closing(Storage(path)) as storage:
-            storage.change_game("g", task=task)
-            assert storage.game("g") == replace(GAME, task=task)
-            assert storage.game("changed").agents == ("greedy", "random")
-            assert storage.game("damaged").agents == GAME.agents
-
-
 def test_games_are_changed_and_deleted_atomically(storage: Storage) -> None:
     storage.change_game("g", **LATER)
     assert storage.game("g") == replace(GAME, **LATER)

@@ -98,23 +98,12 @@ def test_commands_of_stages_reproduce_their_options(
     assert parse(type(config), "train", "", command[3:]) == config
 
 
-def test_a_run_on_both_sides_is_exported_for_both(run: Path, tmp_path: Path) -> None:
-    """The same network, with the results of each side."""
-    both = copied(run, tmp_path / "run", side=["front", "back"])
-    export.export(asked(both, tmp_path))
-    for side, name in (("front", "2-players"), ("back", "2-players-back")):
-        content = json.loads((tmp_path / "agents" / f"{name}.json").read_text(encoding="utf-8"))
-        network = (tmp_path / "agents" / f"{name}.npz").read_bytes()
-        assert (content["side"], content["sha256"]) == (side, hashlib.sha256(network).hexdigest())
-        assert [one["side"] for one in content["results"]] == [side]
-        assert (tmp_path / "pictures" / f"{name}.png").exists()
-
-
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
         ({"progress": 0.5}, CheckpointError, "hasn't reached the limit"),
-        ({"players": [2, 3]}, OptionError, "several numbers of players"),
+        ({"players": [2, 3]}, OptionError, "several kinds of tables"),
+        ({"side": ["front", "back"]}, OptionError, "several kinds of tables"),
         ({"players": "many"}, CheckpointError, "not a finished run"),
         ({"anchors": "random"}, CheckpointError, "not a finished run"),
     ],

@@ -7,6 +7,9 @@ import pytest
 
 from docs.build import rules_page
 from docs.build.document import ROOT
+from skyenv.render.words import seat_name
+from skyenv.rules.components import BUSINESSES, DISTRICTS, NUM_COLOURS, PLOTS
+from skyenv.rules.state import NONE
 from test_rule_ids import rule_ids
 
 PAGE = rules_page.page()
@@ -22,6 +25,31 @@ def test_every_rule_is_quoted_exactly_and_explained_once() -> None:
         decided = re.search(rf'id="{name}" href="#{name}">{name}( \(d\))?<', PAGE)
         assert decided is not None
         assert bool(decided[1]) == ("(d" in text)
+
+
+@pytest.mark.rule("SCO-2")
+def test_the_example_describes_its_drawing() -> None:
+    """Owners, VP and types of business beside each skyscraper."""
+    state = rules_page.game_before(rules_page.SHOWN["example"]).state
+    district = DISTRICTS.index("TSQ")
+    ring = [int(plot) for plot in state["ring"][district][:NUM_COLOURS]]
+    assert {PLOTS[plot] for plot in ring if state["owner"][district][plot] != NONE} == {
+        "green",
+        "brown",
+    }
+    for owner, plot, beside, kinds, vp in (
+        (1, "green", {"gray", "violet"}, {"perfumery"}, 2),
+        (0, "brown", {"violet", "orange"}, {"boutique", "perfumery"}, 3),
+    ):
+        number = PLOTS.index(plot)
+        place = ring.index(number)
+        sides = [ring[place - 1], ring[(place + 1) % len(ring)]]
+        there = state["tiles"][district][sides].any(axis=0).nonzero()[0]
+        assert {PLOTS[side] for side in sides} == beside
+        assert {BUSINESSES[kind] for kind in there} == kinds
+        assert state["owner"][district][number] == owner
+        assert state["value"][district][number] == vp
+        assert f"The skyscraper of {seat_name(owner)} stands on {plot};" in PAGE
 
 
 def test_links_and_pictures_exist() -> None:

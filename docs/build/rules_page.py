@@ -19,14 +19,10 @@ from skyenv.page.teaching import tutorial
 from skyenv.render import svg
 from skyenv.render.colours import THEMES
 from skyenv.render.marks import number
-from skyenv.render.words import seat_name
-from skyenv.rules.components import BUSINESSES, DISTRICTS, NUM_COLOURS, PLOTS
-from skyenv.rules.state import NONE
 
 STATIC: Final = Path("skyenv") / "page" / "static"
 PAGE: Final = STATIC / "rules.html"
 PICTURES: Final = STATIC / "rules"
-TSQ: Final = DISTRICTS.index("TSQ")
 _ID: Final = r"[A-Z]+-\d+"
 
 
@@ -82,7 +78,7 @@ def pictures() -> dict[Path, str]:
 
 
 def _drawn(picture: Picture, theme: str) -> str:
-    game = _game_before(picture)
+    game = game_before(picture)
     legal = game.mask if picture.is_marked else None
     whole = svg(game.state, 0, theme=theme, legal=legal, width=picture.width)
     box = [number(one) for one in picture.box]
@@ -90,7 +86,7 @@ def _drawn(picture: Picture, theme: str) -> str:
     return cropped(whole, " ".join(box), size)
 
 
-def _game_before(picture: Picture) -> Game:
+def game_before(picture: Picture) -> Game:
     """Return the lesson's game before the picture's action."""
     game, left = Game(len(tutorial.AGENTS), tutorial.SIDE, tutorial.SEED), picture.count
     for action in tutorial.line():
@@ -192,8 +188,6 @@ def _inline(text: str) -> str:
 def _block(block: str) -> str:
     if picture := re.fullmatch(r"!\[(.*)\]\((\w+)\)", block):
         return _figure(picture[2], picture[1])
-    if block == "{example}":
-        return f"<p>{escape(example())}</p>"
     html = _CITED.sub(_rule_links, markdown(block, extensions=["tables"]))
     if not block.startswith("|"):
         return html
@@ -219,30 +213,3 @@ def _figure(name: str, words: str) -> str:
         for theme in THEMES
     )
     return f'<figure class="of-{name}">{images}</figure>'
-
-
-def _type_count(number_of: int) -> str:
-    return "there is one type" if number_of == 1 else f"there are {number_of} types"
-
-
-def example() -> str:
-    """Return a description of SCO-2 in the drawing's position."""
-    state = _game_before(SHOWN["example"]).state
-    ring = [int(plot) for plot in state["ring"][TSQ][:NUM_COLOURS]]
-    sentences = ["The example is the lesson's Times Square."]
-    for place, plot in enumerate(ring):
-        owner = int(state["owner"][TSQ][plot])
-        if owner == NONE:
-            continue
-        sides = [ring[place - 1], ring[(place + 1) % len(ring)]]
-        kinds = sorted(
-            {int(kind) for side in sides for kind in state["tiles"][TSQ][side].nonzero()[0]}
-        )
-        shops = " and ".join(BUSINESSES[kind] for kind in kinds)
-        vp = int(state["value"][TSQ][plot])
-        sentences.append(
-            f"The skyscraper of {seat_name(owner)} stands on {PLOTS[plot]}; on the plots beside "
-            f"it, {PLOTS[sides[0]]} and"
-            f" {PLOTS[sides[1]]}, {_type_count(len(kinds))} of business ({shops}): {vp} VP."
-        )
-    return " ".join(sentences)

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.figures import Figure, Scale, figure, per_second, seconds
+from experiments.figures import Figure, Scale, figure, per_second
 from skyenv.agents import decide_game, make_agent
 from skyenv.engine.game import Game
-from skyenv.page.library.export import exported
-from skyenv.page.library.replays import Replay
 from skyenv.render import city, panels, svg
 from skyenv.render.raster import rgb
 
@@ -19,14 +17,14 @@ def pictures(scale: Scale) -> Iterator[Figure]:
     """A game between greedy agents, front side, all hands open, one thread; medians of repeats,
     each with an empty cache at its start. "SVG" renders all positions in order; "SVG, alone" and
     pixels render ten positions from start to end, each with an empty cache. The time of pixels
-    includes the SVG. An export is the page of the whole game in both themes.
+    includes the SVG.
     """
     for players in (2, 4) if scale.share >= 1 else (2,):
         yield from of_a_game(scale, players, whole_game(players, scale.of(500)))
 
 
 def of_a_game(scale: Scale, players: int, games: Sequence[Game]) -> Iterator[Figure]:
-    """Yield the figures of rendering and exporting a game, given as all its positions."""
+    """Yield the figures of rendering a game, given as all its positions."""
     some = [games[i] for i in np.linspace(0, len(games) - 1, 10).round().astype(int)]
 
     def draw(game: Game, width: int = 1200) -> str:
@@ -48,11 +46,6 @@ def of_a_game(scale: Scale, players: int, games: Sequence[Game]) -> Iterator[Fig
         yield scale.measure(f"{name}, {players} players", "frames/s", once)
     sizes = [len(draw(game).encode()) for game in some]
     yield figure(f"size of an SVG, {players} players", "bytes", sizes)
-    replay = Replay.of(games[-1].to_record(["greedy"] * players).encode(), 1)
-    pages: list[str] = []
-    spent = seconds(lambda: pages.append(exported(replay, "a game")))
-    yield figure(f"export of {replay.steps} actions, {players} players", "s", [spent])
-    yield figure(f"size of that page, {players} players", "bytes", [len(pages[0].encode())])
 
 
 def clear_caches() -> None:

@@ -24,10 +24,10 @@ from skyenv.render import words
 from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE
 from skyenv.rules.state import NONE, PHASE_BID, PHASE_TAKE
 
+# Probability below which a path is pruned.
 MIN_PROBABILITY: Final = 0.005
-"""Probability below which a path is pruned."""
+# The same for agents that search, which take time for every step.
 MIN_PROBABILITY_SEARCHED: Final = 0.1
-"""The same for agents that search, which take time for every step."""
 # VP at or below which an agent doesn't consider an action.
 EXCLUDED: Final = -1e6
 # Beam width: the most probable paths of one length that are followed.

@@ -22,8 +22,8 @@ from skyenv.seeds import HIGHEST_SEED
 from skyenv.statistics import mean_of
 
 MAX_MISTAKES: Final = 12
+# Games played out for each of two choices that the estimates can't tell apart.
 GAMES: Final = 100
-"""Games played out for each of two choices that the estimates can't tell apart."""
 # Decisions evaluated together.
 BUNCH: Final = 4
 

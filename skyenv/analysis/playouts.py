@@ -16,10 +16,10 @@ from skyenv.engine.results import results
 from skyenv.rules.state import GAME_DTYPE
 from skyenv.statistics import Estimate, share_of_wins
 
+# Usual number of games.
 USUAL: Final = 100
-"""Usual number of games."""
+# Games per batch; results are yielded after each batch.
 AT_ONCE: Final = 25
-"""Games per batch; results are yielded after each batch."""
 
 
 class SeatResult(NamedTuple):

@@ -22,17 +22,17 @@ from skyenv.engine.rewards import share_of
 from skyenv.errors import AgentError
 from skyenv.rules.state import GAME_DTYPE
 
+# The agent that plays on and evaluates.
 ESTIMATOR: Final = "trained"
-"""The agent that plays on and evaluates."""
 WORLDS: Final = 24
 DECISIONS: Final = 16
+# Validated against play-outs by the same agent on fresh positions (docs/page.md).
 POWER: Final = 1.5
-"""Validated against play-outs by the same agent on fresh positions (docs/page.md)."""
 
 Shares = Float64
+# A position (GAME_DTYPE), the seat whose knowledge counts (None: all cards are open), and the
+# actions to play first.
 Query = tuple[np.void, int | None, tuple[int, ...]]
-"""A position (GAME_DTYPE), the seat whose knowledge counts (None: all cards are open), and the
-actions to play first."""
 
 
 def win_chances(agent: Agent, queries: Sequence[Query]) -> Shares:

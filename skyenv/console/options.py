@@ -51,10 +51,10 @@ BAD_DATA: Final = 1
 BAD_COMMAND: Final = 2
 INTERRUPTED: Final = 130
 GOES_ON: Final = "; the same command goes on"
+# The default upper bound of numbers.
 MOST: Final = 1e12
-"""The default upper bound of numbers."""
+# The largest number of workers, all machines together.
 MAX_WORKERS: Final = 1024
-"""The largest number of workers, all machines together."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def _with_default(kind: Callable[Given, Option]) -> Callable[Concatenate[Any, Gi
     return made
 
 
+# Key of a field's :class:`Option` in its metadata.
 OPTION: Final = "option"
-"""Key of a field's :class:`Option` in its metadata."""
 option: Final = _with_default(Option)
 """Return a field of :class:`Options`, a flag ``--its-name`` on the command line, from its default
 value, its help text and other attributes of :class:`Option`.
@@ -111,6 +111,7 @@ def argument(text: str, *, metavar: str = "", default: Any = MISSING) -> Any:
     return option(default, text, metavar=metavar, positional=True)
 
 
+# The default values of options that several programs share, and what is said of them.
 COMMON: Final[Mapping[str, tuple[Any, Option]]] = {
     "players": (
         2,
@@ -170,7 +171,6 @@ COMMON: Final[Mapping[str, tuple[Any, Option]]] = {
         Option("write the results to this JSON file", metavar="FILE", writes=True),
     ),
 }
-"""The default values of options that several programs share, and what is said of them."""
 
 
 def common(name: str, *, default: Any = ..., **changes: Any) -> Any:

@@ -5,8 +5,8 @@ from typing import Any, TypeAlias
 
 from tqdm import tqdm
 
+# A progress bar of tqdm; a context manager that removes it at the end.
 Bar: TypeAlias = Any
-"""A progress bar of tqdm; a context manager that removes it at the end."""
 
 
 def progress(

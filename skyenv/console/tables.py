@@ -7,8 +7,8 @@ from typing import Final
 
 Rows = Sequence[Sequence[str]]
 
+# Terminal width of the commands' output, in characters.
 WIDTH: Final = 80
-"""Terminal width of the commands' output, in characters."""
 
 
 def counted(number: int, thing: str) -> str:

@@ -41,8 +41,8 @@ BLOCK: Final = 184.0  # a district is a square of this size
 _RIM: Final = 87.0
 _HUB: Final = 37.0
 _MIDDLE: Final = (_RIM + _HUB) / 2
+# Width and height of the board: wide (False), or upright, which leads from top to bottom.
 SIZES: Final = {False: (870.0, 604.0), True: (604.0, 870.0)}
-"""Width and height of the board: wide (False), or upright, which leads from top to bottom."""
 
 _SMALL: Final = {False: shapes.SMALL, True: 13.0}  # upright, the units are larger
 

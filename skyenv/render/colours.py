@@ -137,8 +137,8 @@ def _variable(name: str, value: Sequence[str]) -> Any:
     return f"var(--table-{name})".replace("_", "-")
 
 
+# A theme of CSS variables, for pages whose style sheet has :func:`variables`.
 VARIABLES: Final = Theme("any", *map(_variable, LIGHT._fields[1:], LIGHT[1:]))
-"""A theme of CSS variables, for pages whose style sheet has :func:`variables`."""
 
 
 def variables(theme: Theme) -> str:

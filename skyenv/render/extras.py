@@ -7,8 +7,8 @@ from typing import Any, Final
 from skyenv.checks import Refusal
 from skyenv.errors import RenderError, install_hint
 
+# Modules of the extra `[pictures]` that rasterize an SVG.
 PIXELS: Final = ("thorvg_python", "fontTools", "font_source_sans_pro")
-"""Modules of the extra ``[pictures]`` that rasterize an SVG."""
 
 
 def needed(module: str, extra: str = "pictures") -> Any:

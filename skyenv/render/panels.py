@@ -57,8 +57,8 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.state import ALEA, NONE, PHASE_OVER, PHASE_START
 
+# A picture from its corner, and its height.
 Panel = tuple[str, float]
-"""A picture from its corner, and its height."""
 
 GAP: Final = 12.0  # between panels
 _BOLD: Final = 1.08  # relative width of bold letters

@@ -23,11 +23,10 @@ _SLOT: Final = re.compile(r'<g data-part="([^"]*)"/>')
 # cryptography.
 _DIGEST: Final = 6
 
+# The players' names by seat.
 Names = tuple[str | None, ...] | None
-"""The players' names by seat."""
+# The legal ones of an element's actions; None: the page decides, and every glow is drawn hidden.
 Marks = tuple[int, ...] | None
-"""The legal ones of an element's actions; None: the page decides, and every glow is drawn hidden.
-"""
 
 
 def slot(name: str) -> str:

@@ -23,10 +23,10 @@ from skyenv.files import replacing
 from skyenv.render.extras import needed
 from skyenv.render.glyphs import outlined
 
+# Maximum of the longer side, in pixels.
 LARGEST: Final = 8192
-"""Maximum of the longer side, in pixels."""
+# Maximum of pictures per second; browsers slow down faster films.
 HIGHEST_FPS: Final = 50.0
-"""Maximum of pictures per second; browsers slow down faster films."""
 # Extra time of a film's last picture, in milliseconds.
 _HOLD: Final = 3000
 

@@ -43,8 +43,8 @@ from skyenv_agents.heuristic.features import (
 
 DISTRICT_INPUTS: Final = 21  # inputs by district and seat
 SEAT_INPUTS: Final = 69  # further inputs by seat
+# Number of inputs of all seats.
 NUM_POSITION_INPUTS: Final = MAX_PLAYERS * (SEAT_INPUTS + NUM_DISTRICTS * DISTRICT_INPUTS)
-"""Number of inputs of all seats."""
 
 
 @rule

@@ -15,10 +15,9 @@ from skyenv.errors import AgentError
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
 from skyenv_agents.heuristic.weights import Weights
 
+# Standard deviation of the logarithm of the factors of perturbed weights: every third changes by
+# more than a factor of 1.8.
 SPREAD: Final = 0.6
-"""Standard deviation of the logarithm of the factors of perturbed weights: every third changes by
-more than a factor of 1.8.
-"""
 
 
 def _times(default: Mapping[int, Weights], factors: Weights) -> dict[int, Weights]:

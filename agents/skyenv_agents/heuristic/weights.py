@@ -16,6 +16,7 @@ Weights: TypeAlias = Mapping[str, float]
 # Values for games of two, three and four players, by name.
 WeightTable: TypeAlias = Mapping[str, tuple[float, float, float]]
 
+# Greedy's weights, tuned by an evolution strategy (CMA-ES) in games between variants.
 GREEDY: Final[WeightTable] = {
     # -- the rest of the game
     # expected scorings of a district at the start, in addition to the final one
@@ -75,7 +76,6 @@ GREEDY: Final[WeightTable] = {
     "start": (0.212, 0.231, 0.198),
     "crowd": (3.25, 2.92, 3.26),  # cost of each other seat in the district of a starting skyscraper
 }
-"""Greedy's weights, tuned by an evolution strategy (CMA-ES) in games between variants."""
 # The appraiser's additional weights.
 ADDITIONAL: Final[WeightTable] = {
     # -- auctions
@@ -122,10 +122,10 @@ def by_players(table: WeightTable) -> dict[int, Weights]:
 
 GREEDY_WEIGHTS: Final = by_players(GREEDY)
 APPRAISER_WEIGHTS: Final = by_players({**GREEDY, **OVERRIDES, **ADDITIONAL})
+# Weights for compiled functions, with a flag for the appraiser's rules.
 WEIGHTS_DTYPE: Final = np.dtype(
     [("appraises", np.bool_), *((name, np.float64) for name in (*GREEDY, *ADDITIONAL))], align=True
 )
-"""Weights for compiled functions, with a flag for the appraiser's rules."""
 # Nonzero values of the appraiser's additional weights in greedy's scores.
 NEUTRAL: Final = {"limit": 1.0, "park": 1.0, "bonus": 1.0}
 

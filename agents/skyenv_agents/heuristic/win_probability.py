@@ -23,9 +23,9 @@ from skyenv_agents.heuristic.features import (
 from skyenv_agents.heuristic.player import GreedyAgent
 from skyenv_agents.heuristic.values import supply_value
 
+# VP of lead that multiply the odds of winning by e at the start of a game, for networks with a
+# prior.
 EARLY: Final = 20.0
-"""VP of lead that multiply the odds of winning by e at the start of a game, for networks with a
-prior."""
 LATE: Final = 6.0  # the same at its end
 
 

@@ -28,8 +28,8 @@ from skyenv_agents.learned.layout import (
     used_inputs,
 )
 
+# Value outputs: the expected return, and the expected margin in VP.
 VALUES: Final = 2
-"""Value outputs: the expected return, and the expected margin in VP."""
 
 
 @dataclass(frozen=True)

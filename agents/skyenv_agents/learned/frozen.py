@@ -16,6 +16,7 @@ from skyenv.errors import CheckpointError
 from skyenv.files import write_atomically
 from skyenv_agents.learned.networks import NETWORK_SUFFIX, TRAINED, TrainedAgent
 
+# SHA-256 of the network files of `trained-2026a`, by table.
 NETWORKS_2026A: Final[Mapping[str, str]] = {
     "2-players": "07865f135fe5bcf53a61ec902093e6e8c5ab5c5a83470c3699b24de318470202",
     "2-players-back": "cf130076e9b0734298d1bfcc338d2518ff093b40f71f9a9cc4e3e3096f8a2a61",
@@ -24,7 +25,6 @@ NETWORKS_2026A: Final[Mapping[str, str]] = {
     "4-players": "624b2dbb5fc06d9d8ba701dd061703f338e621a822eaf028724c6f30ca3485d4",
     "4-players-back": "74e47d20c51768bab741e89241a6532598c66fcb8b55ef3e3594c56b0a5aced6",
 }
-"""SHA-256 of the network files of ``trained-2026a``, by table."""
 # Digests of all frozen files.
 FROZEN: Final = frozenset(NETWORKS_2026A.values())
 

@@ -30,8 +30,8 @@ from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, NUM_POSITION_INPUTS,
 
 PRIOR_PARTS: Final = 1024  # unit of a prior's scores: 1 / this VP
 OUTCOME_PARTS: Final = 4096  # unit of its outcome: 1 / this
+# Code of the prior's outcome, after those of the observation and of the actions' scores.
 OUTCOME: Final = OBSERVATION_SIZE + NUM_ACTIONS
-"""Code of the prior's outcome, after those of the observation and of the actions' scores."""
 POSITION_PARTS: Final = 256  # unit of the position's features: 1 / this
 POSITION: Final = OUTCOME + 1  # first code of the position's features
 NUM_INPUTS: Final = POSITION + NUM_POSITION_INPUTS
@@ -154,6 +154,7 @@ def _of_seat(seat: str) -> list[str]:
     ]
 
 
+# The groups, in the order of the inputs and of the outputs.
 GROUPS: Final[tuple[Group, ...]] = (
     _group(
         "district",
@@ -178,26 +179,26 @@ GROUPS: Final[tuple[Group, ...]] = (
     ),
     _group("seat", [_of_seat(seat) for seat in SEATS], [[] for _ in SEATS], SEATS_DERIVED),
 )
-"""The groups, in the order of the inputs and of the outputs."""
 
 
 def _others(number: int, taken: Sequence[Int64]) -> Int64:
     return np.setdiff1d(np.arange(number), np.concatenate([array.reshape(-1) for array in taken]))
 
 
+# Actions outside all groups.
 COMMON_ACTIONS: Final = _others(NUM_ACTIONS, [group.actions for group in GROUPS])
-"""Actions outside all groups."""
 # Cards and bids appear here too, as the value of a hand depends on all its cards.
+# Codes of the common inputs.
 COMMON_CODES: Final = _others(
     NUM_INPUTS, [GROUPS[0].codes, GROUPS[1].actions + OBSERVATION_SIZE, SEATS_DERIVED[1:]]
 )
-"""Codes of the common inputs."""
+# The code of each input, int64 (inputs,); some codes appear twice.
 INPUTS: Final = np.concatenate([COMMON_CODES, *(group.codes.reshape(-1) for group in GROUPS)])
-"""The code of each input, int64 (inputs,); some codes appear twice."""
+# The output of each action, in the groups' order: int64 (103,).
 OUTPUTS: Final = np.argsort(
     np.concatenate([COMMON_ACTIONS, *(group.actions.reshape(-1) for group in GROUPS)])
 )
-"""The output of each action, in the groups' order: int64 (103,)."""
+# The scale of each code, float32 (NUM_INPUTS,).
 CODE_SCALE: Final = np.concatenate(
     [
         SCALE,
@@ -207,7 +208,6 @@ CODE_SCALE: Final = np.concatenate(
     ],
     dtype=np.float32,
 )
-"""The scale of each code, float32 (NUM_INPUTS,)."""
 
 
 # ---- used inputs ----
@@ -278,6 +278,7 @@ def used_inputs(seats: int = MAX_PLAYERS, with_prior: bool = True) -> UsedInputs
     )
 
 
+# Used inputs by their number, which identifies them.
 USED_BY_NUMBER: Final[Mapping[int, UsedInputs]] = {
     len(used.codes): used
     for used in (
@@ -286,4 +287,3 @@ USED_BY_NUMBER: Final[Mapping[int, UsedInputs]] = {
         for prior in (False, True)
     )
 }
-"""Used inputs by their number, which identifies them."""

@@ -44,14 +44,13 @@ NETWORK_SUFFIX: Final = ".npz"
 ABOUT: Final = "about"
 TRAINED: Final = Path(__file__).resolve().parent.parent / "trained"
 """Folder of the shipped networks."""
+# Players and sides of the shipped networks.
 TABLES: Final = tuple(itertools.product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES))
-"""Players and sides of the shipped networks."""
+# The reward whose value is an expected outcome.
 OUTCOME_REWARD: Final = "outcome"
-"""The reward whose value is an expected outcome."""
+# VP behind the best action at which heuristic scores are clipped, so that networks can still learn
+# to take such actions.
 WORST_PRIOR: Final = 3.0
-"""VP behind the best action at which heuristic scores are clipped, so that networks can still learn
-to take such actions.
-"""
 # Limit of a file's unpacked size: a hundred times that of the shipped networks.
 MAX_BYTES: Final = 1 << 27
 LARGEST_CODE: Final = np.iinfo(np.int16).max

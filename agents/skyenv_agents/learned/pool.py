@@ -17,12 +17,12 @@ from skyenv.checks import check_choice, check_integer, check_number
 from skyenv.errors import OptionError
 
 SAMPLINGS: Final = ("uniform", "latest", "hard")
+# Window, in games, of the running mean of win shares.
 MEMORY: Final = 200
-"""Window, in games, of the running mean of win shares."""
+# Probability of the newest past policy with `"latest"`; the others share the rest.
 LATEST_SHARE: Final = 0.8
-"""Probability of the newest past policy with ``"latest"``; the others share the rest."""
+# Least weight with `"hard"`, so that opponents that always lose are still sampled at times.
 EASIEST: Final = 0.05
-"""Least weight with ``"hard"``, so that opponents that always lose are still sampled at times."""
 
 
 class OpponentPool:

@@ -21,15 +21,14 @@ from skyenv_agents.learned.networks import WORST_PRIOR, Network
 
 # Logit of an illegal action: its probability is exactly 0.
 ILLEGAL: Final = -1e9
+# A lower log-probability adds nothing, and its exponential takes twenty times as long (it
+# underflows).
 LOWEST: Final = -50.0
-"""A lower log-probability adds nothing, and its exponential takes twenty times as long (it
-underflows).
-"""
 TRIM_THRESHOLD: Final = -1
 # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h.
 MMAP_THRESHOLD: Final = -3
+# Bytes; older versions of glibc refuse the first.
 KEPT: Final = (1 << 30, 1 << 25)
-"""Bytes; older versions of glibc refuse the first."""
 
 
 def use_processor(threads: int) -> None:

@@ -29,6 +29,7 @@ from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_d
 DISTRICT_UNITS: Final = 16  # width of the district layer
 SEAT_UNITS: Final = 32  # width of the seat layer
 
+# The arrays of a network's file; compiled functions take them concatenated.
 SHAPES: Final = {
     "district": (DISTRICT_INPUTS, DISTRICT_UNITS),
     "district_bias": (DISTRICT_UNITS,),
@@ -36,16 +37,15 @@ SHAPES: Final = {
     "seat_bias": (SEAT_UNITS,),
     "strength": (SEAT_UNITS,),
 }
-"""The arrays of a network's file; compiled functions take them concatenated."""
 _DISTRICT_BIAS: Final = DISTRICT_INPUTS * DISTRICT_UNITS
 _SEAT: Final = _DISTRICT_BIAS + DISTRICT_UNITS
 _SEAT_BIAS: Final = _SEAT + (SEAT_INPUTS + DISTRICT_UNITS) * SEAT_UNITS
 _STRENGTH: Final = _SEAT_BIAS + SEAT_UNITS
 NUM_WEIGHTS: Final = _STRENGTH + SEAT_UNITS
+# Size of the network's scratch memory in float32 numbers.
 MEMORY: Final = DISTRICT_INPUTS + DISTRICT_UNITS + SEAT_INPUTS + DISTRICT_UNITS + SEAT_UNITS
-"""Size of the network's scratch memory in float32 numbers."""
+# Folder of the networks.
 FOLDER: Final = Path(__file__).resolve().parent / "leaf_networks"
-"""Folder of the networks."""
 
 
 @called_rule

@@ -33,8 +33,8 @@ from skyenv_agents.search.leaf_network import MEMORY, NUM_WEIGHTS, extract_open_
 # The rollout policies of all seats.
 POLICIES: Final = ("greedy", "random")
 RANDOM: Final = POLICIES.index("random")
+# Evaluations of an unfinished position: by the seats' holdings, or by the leaf network.
 LEAF_VALUES: Final = ("holdings", "network")
-"""Evaluations of an unfinished position: by the seats' holdings, or by the leaf network."""
 NETWORK: Final = LEAF_VALUES.index("network")
 
 
@@ -56,6 +56,7 @@ class SearchRecord(Record):
 
 
 SEARCH_DTYPE: Final = SearchRecord.dtype
+# Lowest, highest and default values of a search's numeric options.
 NUMBERS: Final = {
     "early": (0.1, 1e6, EARLY),
     "late": (0.1, 1e6, LATE),
@@ -63,7 +64,6 @@ NUMBERS: Final = {
     "exploration": (0.0, 1e6, 0.0),
     "temperature": (0.0, 1e6, 0.0),
 }
-"""Lowest, highest and default values of a search's numeric options."""
 
 
 class Scratch(NamedTuple):

@@ -33,10 +33,9 @@ from skyenv_agents.search.rollouts import (
 )
 
 DEEPEST: Final = 256  # most nodes on a path, the root included
+# Share of the prior that is uniform over the legal actions, and the prior of an action that was
+# illegal when its node was expanded.
 PRIOR_FLOOR: Final = 0.02
-"""Share of the prior that is uniform over the legal actions, and the prior of an action that was
-illegal when its node was expanded.
-"""
 
 
 class NodeRecord(Record):

@@ -18,7 +18,7 @@ from skyenv.agents import agent_names, decisions_in
 from skyenv.engine.events import seen_by
 from skyenv.engine.information import information_state, information_tensor
 from skyenv.engine.knowledge import PUBLIC, resample
-from skyenv.engine.simulator import OUTCOMES, SETUP, outcome_numbers
+from skyenv.engine.simulator import SETUP, outcome_numbers
 from skyenv.histories.resampling import resampled
 from skyenv.histories.states import History, HistoryTable, replayed, table_of
 from skyenv.render import words
@@ -79,14 +79,7 @@ def openspiel(game: Game, seat: int) -> list[Any]:
 
     kind = {"players": game.num_players, "side": game.side, "max_turns": game.max_turns}
     state = pyspiel.load_game("fifth_avenue", kind).new_initial_state()
-    for action, chance in decided(game):
-        for number in [OUTCOMES.index(outcome) for outcome in chance]:
-            if action is not None:
-                state.apply_action(action)
-                action = None
-            state.apply_action(number)
-        if action is not None:
-            state.apply_action(action)
+    state.position = position_of(game)
     return [
         state.observation_string(seat),
         state.observation_tensor(seat),

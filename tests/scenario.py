@@ -36,6 +36,7 @@ from skyenv.rules.components import (
 from skyenv.rules.state import ALEA, NONE, PHASE_MOVE, PHASE_OPTION, GameRecord
 
 GAME_FIELDS = list(GameRecord.fields)
+TABLES = [(2, "front"), (3, "back"), (4, "front")]
 Event = dict[str, Any]
 Chance = Sequence[int | str]
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import skyenv.engine.game
-from scenario import after_businesses, bare_game, black_stack, only, stages, supply_row
+from scenario import TABLES, after_businesses, bare_game, black_stack, only, stages, supply_row
 from skyenv import (
     ChanceError,
     Game,
@@ -30,8 +30,6 @@ from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS
 from skyenv.rules.components import BUSINESSES, COLOURS
 from skyenv.rules.event_log import MAX_FORCED
 from skyenv.rules.state import PHASES
-
-TABLES = [(2, "front"), (3, "back"), (4, "front")]
 
 
 def shown(game: Game) -> list[Any]:

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from scenario import GAME_FIELDS, same_record, stages
+from scenario import GAME_FIELDS, TABLES, same_record, stages
 from skyenv import Games
 from skyenv.engine.knowledge import PUBLIC, resample, view
 from skyenv.errors import OptionError
 
-TABLES = [(2, "front"), (3, "back"), (4, "front")]
 HIDDEN_FIELDS = ("seed", "random", "hand", "face_down")
 
 

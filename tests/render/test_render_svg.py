@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
-from scenario import built_up, stages
+from scenario import TABLES, built_up, stages
 from skyenv import Game, OptionError
 from skyenv.render import city, panels, svg
 from skyenv.render.colours import THEMES, VARIABLES, variables
@@ -27,7 +27,6 @@ from skyenv.rules.state import ALEA, NONE
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 TEXT, TITLE = f"{NAMESPACE}text", f"{NAMESPACE}title"
-TABLES = [(2, "front"), (3, "back"), (4, "front")]
 NAMES = ["ann", "a name with many words that is as long as that", "cid", "dee"]
 # The actions that have a place on the table.
 PLACED = {*range(OPTION_B, OPTION_C), *range(OPTION_D, PASS), *range(BID, BID_DONE)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scenario import bare_game, bids, built_up, district, hand, start_auction, stopped
+from scenario import TABLES, bare_game, bids, built_up, district, hand, start_auction, stopped
 from skyenv.console.tables import WIDTH
 from skyenv.engine.game import Game
 from skyenv.render.standing import if_scored_now
@@ -16,7 +16,6 @@ from skyenv.render.text import text
 from skyenv.rules.components import CENTRAL_PARK, DISTRICTS
 from skyenv.rules.state import END_BUSINESSES, PHASE_BID, PHASE_OVER
 
-TABLES = [(2, "front"), (3, "back"), (4, "front")]
 TSQ = DISTRICTS.index("TSQ")
 AUCTION = """
 Seat 1 bids for W34

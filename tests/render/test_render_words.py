@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scenario import stages
+from scenario import TABLES, stages
 from skyenv import ACTION_NAMES, Game, IllegalActionError
 from skyenv.engine.events import action_event
 from skyenv.render.reasons import reason, why_illegal
@@ -26,7 +26,6 @@ from skyenv.rules.state import PHASES
 from test_rule_ids import rule_ids
 
 AGENTS = ["greedy", None, "you"]
-TABLES = [(2, "front"), (3, "back"), (4, "front")]
 IDS = set(rule_ids())
 
 # ---- events ----

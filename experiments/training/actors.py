@@ -4,7 +4,7 @@ With one process the learner plays and learns in turns. With more, every other p
 of the games while the learner learns. Rollouts always lag one update behind, so results do not
 depend on timing, and a run is reproduced by its seed and its number of processes.
 
-A rollout is a task that depends only on the collector's state, the weights and the past policies
+A rollout is a job that depends only on the collector's state, the weights and the past policies
 that join it. So a rollout whose worker or machine is lost is played again, and a checkpoint holds
 the inputs of the rollouts in progress.
 """
@@ -99,7 +99,7 @@ class Actors:
             self._states = list(kept["states"])
         self.own: Collector | None = None
         self._pools: list[Pool] = []
-        self._tasks: list[Future[bytes]] = []
+        self._jobs: list[Future[bytes]] = []
         if config.processes == 1:
             (state,) = self._states
             self.own = Collector(config, 0, None if state is None else unpacked(state), kind)
@@ -123,7 +123,7 @@ class Actors:
             self._next(network)
             return [played(self.own, self._network, self._weights, self._past)]
         self.wait()
-        results = [pickle.loads(task.result()) for task in self._tasks]
+        results = [pickle.loads(job.result()) for job in self._jobs]
         self._states = [state for _, state in results]
         self._next(network)
         self._begin()
@@ -145,7 +145,7 @@ class Actors:
 
     def wait(self) -> None:
         """Wait until all workers are idle, in short intervals, so that Ctrl-C is handled."""
-        while wait(self._tasks, WAIT_SECONDS).not_done:
+        while wait(self._jobs, WAIT_SECONDS).not_done:
             pass
 
     def end(self) -> None:
@@ -160,7 +160,7 @@ class Actors:
 
     def _begin(self) -> None:
         """Submit a rollout of every part."""
-        self._tasks = [
+        self._jobs = [
             pool.submit(self._work, part, state, self._weights, self._past)
             for part, (pool, state) in enumerate(zip(self._pools, self._states, strict=True))
         ]

@@ -106,9 +106,7 @@ def _rows_so_far(
     if not (options.resume and options.json.exists()):
         return []
     earlier = read_json(options.json)
-    rows: list[dict[str, Any]] = earlier.pop("openings", None) or earlier.pop("positions", [])
-    for row in rows:  # of older files, in which openings are called positions
-        row["opening"] = row.pop("position", row.get("opening"))
+    rows: list[dict[str, Any]] = earlier.pop("openings", [])
     if earlier != settings:
         raise CheckpointError(f"{options.json} holds figures of {earlier}, not of {dict(settings)}")
     return rows[: options.openings]

@@ -10,17 +10,19 @@ from skyenv.page.agents.catalogue import STRENGTHS, STRONGEST
 from skyenv.render import panels
 from skyenv.rules import actions, components
 
-ACTIONS: Final = ("PLOT", "TAKE", "MOVE", "PASS", "BID", "BID_DONE", "STOP")
-COMPONENTS: Final = ("CARD_COLOURS", "BLACK", "LOWEST_CARD", "NUM_RANKS")
-PLACES: Final = ("NUM_DISTRICTS", "NUM_PLACES")
-DRAWING: Final = ("CARDS_FROM", "CARD_STEP", "CARDS_LEAVE")
+NAMES: Final = (
+    (actions, ("PLOT", "TAKE", "MOVE", "PASS", "BID", "BID_DONE", "STOP")),
+    (
+        components,
+        ("CARD_COLOURS", "BLACK", "LOWEST_CARD", "NUM_RANKS", "NUM_DISTRICTS", "NUM_PLACES"),
+    ),
+    (panels, ("CARDS_FROM", "CARD_STEP", "CARDS_LEAVE")),
+)
 
 
 def written() -> dict[Path, str]:
     """Return the module, by its path in the repository."""
-    facts = {name: getattr(actions, name) for name in ACTIONS}
-    facts |= {name: getattr(components, name) for name in (*COMPONENTS, *PLACES)}
-    facts |= {name: getattr(panels, name) for name in DRAWING}
+    facts = {name: getattr(module, name) for module, names in NAMES for name in names}
     facts |= {"USUAL": STRENGTHS["medium"][0], "ESTIMATOR": ESTIMATOR, "STRONGEST": STRONGEST}
     lines = "".join(f"export const {name} = {json.dumps(fact)};\n" for name, fact in facts.items())
     return {STATIC / "game.js": f"// Facts from Python; `make docs` writes this file.\n{lines}"}

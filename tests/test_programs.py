@@ -24,7 +24,7 @@ from skyenv_agents import GreedyAgent
 pytestmark = pytest.mark.programs
 
 
-SLOW = {"game", "pictures"}
+SLOW = {"game", "pictures", "start"}
 
 
 PUBLISHED = {path.stem for path in figures.RESULTS.glob("*.json")} & BENCHMARKS.keys()
@@ -36,7 +36,11 @@ FEWER = {"game", "libraries", "peers", "pictures"}
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in BENCHMARKS],
+    [
+        pytest.param(name, marks=pytest.mark.long if name in SLOW else ())
+        for name in BENCHMARKS
+        if name != "gpu"
+    ],
 )
 def test_a_benchmark_writes_its_figures(name: str, tmp_path: Path) -> None:
     words = [name, "--share", "0.001", "--repeats", "1", "--out", str(tmp_path)]

@@ -1,4 +1,4 @@
-"""Measurements: ``python -m experiments.benchmarks speed search --out runs/figures``.
+"""Measurements: ``python -m experiments.benchmarks speed start --out runs/figures``.
 
 Each name is a function of a module of this package. Its figures are printed as they are measured
 and written to FOLDER/NAME.json, with date, command, machine and method.
@@ -21,11 +21,13 @@ from skyenv.console.options import Options, option, run_program
 BENCHMARKS: Final = {
     "speed": "engine",
     "resampling": "engine",
+    "start": "start",
     "search": "search",
     "pictures": "pictures",
     "open_spiel": "open_spiel",
     "libraries": "libraries",
     "peers": "peers",
+    "gpu": "gpu",
     "game": "game",
     "bidding": "bidding",
 }

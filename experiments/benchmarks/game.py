@@ -182,9 +182,6 @@ class Bidding(Onlooker):
             }
         )
 
-    def played(self, games: Games, rows: Int64, matches: Int64) -> None:
-        """See :class:`skyenv.arena.matches.Onlooker`."""
-
     def columns(self) -> dict[str, Array]:
         """Return the decisions in auctions as columns, ordered by match.
 
@@ -255,9 +252,6 @@ class Gift(Onlooker):
         state["hand"][rows[new], seat, BLACK] += GIFT
         state["face_down"][rows[new], BLACK] -= GIFT
         state["unknown"][rows[new], seat, BLACK] += GIFT.sum(dtype=np.int8)
-
-    def played(self, games: Games, rows: Int64, matches: Int64) -> None:
-        """See :class:`skyenv.arena.matches.Onlooker`."""
 
 
 def black_card(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:

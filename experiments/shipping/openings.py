@@ -18,7 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.agents import make_agent
-from skyenv.arena.matches import play_games
+from skyenv.arena.matches import Onlooker, play_games
 from skyenv.array_types import AnyArray, Bool, RecordArray
 from skyenv.console.options import Options, common, option, run_program
 from skyenv.engine.games import Games
@@ -52,7 +52,7 @@ class CollectOptions(Options):
     seed: int = common("seed")
 
 
-class Positions:
+class Positions(Onlooker):
     """An observer that collects positions of a match.
 
     Args:
@@ -66,14 +66,11 @@ class Positions:
         self.wanted = wanted
         self.batches: list[tuple[AnyArray, AnyArray]] = []
 
-    def decided(self, games: Games, rows: Any, match: Any, actions: Any) -> None:
+    def decided(self, games: Games, rows: Any, matches: Any, actions: Any) -> None:
         """Collect positions; see :class:`skyenv.arena.matches.Onlooker`."""
         state = games.state[rows]
         wanted = self.wanted(state)
-        self.batches.append((state[wanted], match[wanted]))
-
-    def played(self, games: Games, rows: Any, match: Any) -> None:
-        """Collect nothing after an action."""
+        self.batches.append((state[wanted], matches[wanted]))
 
 
 def positions(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, Unpack
+from typing import Final, Unpack
 
 import numpy as np
 
@@ -27,8 +27,8 @@ SALT: Final = 1000
 SALTS: Final = SALT + np.arange(MAX_PLAYERS)
 
 
-class Onlooker(Protocol):
-    """The interface of an observer of a match.
+class Onlooker:
+    """The base class of observers of a match.
 
     `rows` and `matches`, int64 (k,), say which row of the batch plays which game of the match.
     """

@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from skyenv.arena.matches import play_games
+from skyenv.arena.matches import Onlooker, play_games
 from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, agent_of, entrants
 from skyenv.arena.tournament import CONFIG, GAMES
@@ -110,8 +110,8 @@ class Trajectories:
         return np.where(there, self.scores - best_other(np.where(there, self.scores, -1)), 0)
 
 
-class Collector:
-    """An :class:`skyenv.arena.matches.Onlooker` that collects the decisions of games.
+class Collector(Onlooker):
+    """An observer that collects the decisions of games.
 
     Args:
         number: number of games.

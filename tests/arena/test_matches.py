@@ -11,7 +11,7 @@ from tournaments import settings
 from skyenv import Game, GameOptions, Games
 from skyenv.agents import Agent, Decisions, RandomAgent, make_agent
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.matches import SALT, Played, play_game, play_games, play_on, rotations
+from skyenv.arena.matches import SALT, Onlooker, Played, play_game, play_games, play_on, rotations
 from skyenv.errors import OptionError
 from skyenv_agents import GreedyAgent
 
@@ -133,7 +133,7 @@ def test_an_observer_sees_every_decision_and_changes_none() -> None:
     agents: list[Agent] = [GreedyAgent(), RandomAgent()]
     seen = np.zeros((4, 2), np.int64)  # decisions, and the points scored, of each game
 
-    class Counting:
+    class Counting(Onlooker):
         def decided(self, games: Games, rows: Any, matches: Any, actions: Any) -> None:
             assert games.mask[rows, actions].all()
             assert np.array_equal(games.observation[rows], games.observe(games.seat[rows], rows))

@@ -135,8 +135,9 @@ def as_board(board: Board | str | Path | None, side: str) -> Board:
     raise OptionError(f"board must be a Board, the path of a board file, or None, not {board!r}")
 
 
-def _checked_ring(district: str, ring: object, printed: tuple[str, ...]) -> tuple[str, ...]:
-    if not isinstance(ring, (list, tuple)) or sorted(map(str, ring)) != sorted(printed):
+def _checked_ring(district: str, ring: Any, printed: tuple[str, ...]) -> tuple[str, ...]:
+    is_list = isinstance(ring, (list, tuple)) and all(isinstance(plot, str) for plot in ring)
+    if not is_list or sorted(ring) != sorted(printed):
         wanted = ", ".join(printed)
         raise BoardError(
             f"district {district}: its ring must be a list of {wanted}, each once, not "

@@ -122,7 +122,8 @@ def machine() -> dict[str, str]:
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    installed = {one.name: one.version for one in distributions()}
+    # Of several versions on the path, the first is imported.
+    installed = {one.name: one.version for one in reversed([*distributions()])}
     return {
         "processor": next(iter(models), platform.processor() or platform.machine()),
         "cores": str(len(os.sched_getaffinity(0))),

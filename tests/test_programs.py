@@ -58,6 +58,15 @@ def test_a_benchmark_writes_its_figures(name: str, tmp_path: Path) -> None:
         assert one["median"] > 0 or one["unit"] in ("%", "")
 
 
+def test_figures_name_the_versions_that_are_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "numpy-1.0.dist-info").mkdir()
+    (tmp_path / "numpy-1.0.dist-info" / "METADATA").write_text("Name: numpy\nVersion: 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert figures.machine()["numpy"] == "1.0"
+
+
 @pytest.mark.usefixtures("in_this_process")
 def test_the_strength_program_writes_its_figures(tmp_path: Path) -> None:
     words = ["crowd", "random", "--against", "hoard", "--paired-seeds", "2", "--workers", "1"]

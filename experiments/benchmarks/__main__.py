@@ -56,7 +56,7 @@ def _run(options: BenchmarkOptions) -> None:
     for name in options.names:
         module = import_module(f"experiments.benchmarks.{BENCHMARKS[name]}")
         function: Callable[[Scale], Iterable[Figure]] = getattr(module, name)
-        method = " ".join((inspect.getdoc(function) or "").split())
+        method = " ".join((inspect.getdoc(function) or "").partition("\n\nRaises:")[0].split())
         print(f"{name}: {method}", flush=True)
         figures = []
         for figure in function(scale):

@@ -17,6 +17,7 @@ from skyenv.files import check_writable, write_atomically
 from skyenv.records import nth_game
 from skyenv.records.format import MAX_INT32
 from skyenv.records.reader import named
+from skyenv.render.words import seat_label
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,9 @@ class AnalyseOptions(Options):
 
 
 def analyse(options: AnalyseOptions) -> None:
-    """Print a table of a game's mistakes; percentages are of the seat's chance to win."""
+    """Print a table of a game's mistakes; percentages are of the seat's chance to win. The table
+    counts seats from 1, the JSON file from 0.
+    """
     if options.json is not None:
         check_writable(options.json)
     agent, estimator = (make_agent(name) for name in (options.agent, ESTIMATOR))
@@ -67,6 +70,6 @@ def _table(mistakes: list[dict[str, Any]]) -> str:
     for one in mistakes:
         cost, error = 100 * one["cost"], 100 * one["error"]
         within = f"{cost:.1f} % [{cost - error:.1f}, {cost + error:.1f}]"
-        place = str(one["step"]), str(one["seat"]), within, str(one["games"] or "–")
+        place = str(one["step"]), seat_label(one["seat"]), within, str(one["games"] or "–")
         rows.append([*place, one["played"], one["best"]])
     return columns(rows, left=6, width=200)

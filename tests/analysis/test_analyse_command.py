@@ -27,7 +27,7 @@ def test_mistakes_are_listed_by_cost_and_written(
     for line, one in zip(printed[2:-1], told["mistakes"], strict=True):
         low, high = (100 * (one["cost"] + sign * one["error"]) for sign in (-1, 1))
         assert f"{100 * one['cost']:.1f} % [{low:.1f}, {high:.1f}]" in line
-        assert line.split()[:2] == [str(one["step"]), str(one["seat"])]
+        assert line.split()[:2] == [str(one["step"]), str(one["seat"] + 1)]
         assert line.endswith(one["best"])
     assert "decisions, chances to win by trained" in printed[-1]
 

@@ -94,7 +94,8 @@ def observe(arrays: Arrays, refused: Any, rows: Any) -> None:
     """Write the observations of the seats to act."""
     k = cuda.grid(1)
     if k < len(rows) and refused[0] == 0:
-        kernels.observe_row(arrays, rows[k])
+        game = arrays.state[rows[k]]
+        write_observation(game, max(int(game.seat), 0), arrays.observation[rows[k]])
 
 
 @cuda.jit

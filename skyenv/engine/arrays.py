@@ -4,7 +4,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from skyenv.engine.observation import OBSERVATION_DTYPE
+from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_DTYPE
 from skyenv.engine.openings import openings, task_of
 from skyenv.engine.options import GameOptions
 from skyenv.engine.rewards import REWARDS, TASK
@@ -44,6 +44,8 @@ class Arrays(NamedTuple):
         mask: int8 (n, 103).
         seat: int64 (n,).
         observation: OBSERVATION_DTYPE (n,); (0,): without observations.
+        codes: CODES_DTYPE (2 · threads,), of which each thread uses every other one as scratch
+            memory.
         reward: float32 (n, players).
         done, truncated: bool (n,).
         state_words, finished: uint32 (n, GAME_WORDS), the same memory as `state`, and finished
@@ -59,6 +61,7 @@ class Arrays(NamedTuple):
     mask: Any
     seat: Any
     observation: Any
+    codes: Any
     reward: Any
     done: Any
     truncated: Any
@@ -77,7 +80,9 @@ def _kind(options: GameOptions) -> int:
     return TASK if named == "outcome" and pays_vp else REWARDS.index(named)
 
 
-def new_arrays(options: GameOptions, number: int, observation: bool, autoreset: bool) -> Arrays:
+def new_arrays(
+    options: GameOptions, number: int, observation: bool, autoreset: bool, threads: int = 1
+) -> Arrays:
     """Allocate the arrays of games before their setup; arguments as for :class:`skyenv.Games`."""
     if options.task is None:
         blank = blank_game(options.num_players, options.board, options.max_turns)
@@ -90,6 +95,7 @@ def new_arrays(options: GameOptions, number: int, observation: bool, autoreset: 
         mask=np.zeros((number, NUM_ACTIONS), np.int8),
         seat=np.zeros(number, np.int64),
         observation=new_records(number * observation, OBSERVATION_DTYPE),
+        codes=new_records(2 * threads, CODES_DTYPE),
         reward=np.zeros((number, options.num_players), np.float32),
         done=np.zeros(number, np.bool_),
         truncated=np.zeros(number, np.bool_),

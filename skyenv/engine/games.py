@@ -120,7 +120,7 @@ class Games(GameBatch):
         if threads is None:
             threads = min(thread_pool.cores(), thread_pool.MAX_THREADS)
         self.threads = check_integer("threads", threads, 1, thread_pool.MAX_THREADS)
-        self._bind(new_arrays(game, self.num_games, observation, self.autoreset))
+        self._bind(new_arrays(game, self.num_games, observation, self.autoreset, self.threads))
         self.reset(fresh_seed() if seed is None else seed)
 
     @classmethod
@@ -360,7 +360,7 @@ class Games(GameBatch):
         out = new_records(len(rows), OBSERVATION_DTYPE)
         games = self.arrays.state if state is None else state
         with self.lock:
-            kernels.observe_rows(games, rows, seats, out)
+            kernels.observe_rows(games, self.arrays.codes, rows, seats, out)
         entries: Float32 = out["entries"]
         return entries
 

@@ -44,7 +44,7 @@ from skyenv.rules.components import (
     ROW_SIZE,
     SET_START,
 )
-from skyenv.rules.record import F32, Record, field
+from skyenv.rules.record import F32, I16, Record, field
 from skyenv.rules.state import ALEA, ALEA_WAITS, NONE, PHASE_START, PHASES, GameRecord
 
 SEATS: Final = ("me", "next", "second next", "third next")
@@ -66,7 +66,8 @@ ALL_CARDS: Final = tuple(int(number) for number in CARD_COUNTS.reshape(-1))
 class Block:
     """A run of neighbouring entries of the observation.
 
-    An entry is an integer, the *code*, divided by a constant.
+    An entry is an integer, the *code*, divided by a constant. Writers write codes, which takes less
+    time than floats; one loop scales them.
 
     Attributes:
         name: name of the block; entry names begin with it.
@@ -311,19 +312,20 @@ _Starts = namedtuple("_Starts", [block.name.replace(" ", "_") for block in BLOCK
 AT: Final[Any] = _Starts._make(np.int64(where.start) for where in offsets().values())
 
 
+class CodesRecord(Record):
+    """The codes of one observation: a record, as passing plain arrays costs reference counts."""
+
+    entries = field(I16, (OBSERVATION_SIZE,))
+
+
 class ObservationRecord(Record):
-    """One observation as a record, as passing plain arrays costs reference counts."""
+    """One observation."""
 
     entries = field(F32, (OBSERVATION_SIZE,))
 
 
+CODES_DTYPE: Final = CodesRecord.dtype
 OBSERVATION_DTYPE: Final = ObservationRecord.dtype
-
-
-@rule
-def put(out: ObservationRecord, entry: int, code: int) -> None:
-    """Write an entry by its code."""
-    out.entries[entry] = np.float32(code) * SCALE[entry]
 
 
 @rule
@@ -350,71 +352,74 @@ def entries(game: GameRecord, number: int) -> int:
 
 
 @rule
-def mark(out: ObservationRecord, start: int, index: int) -> None:
+def mark(out: CodesRecord, start: int, index: int) -> None:
     """Write 1 at an index of a block, unless that is NONE."""
     if index != NONE:
-        put(out, start + index, 1)
+        out.entries[start + index] = 1
 
 
 @rule
-def write_turn(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+def write_turn(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write the kind of game, the decision to take and the turn's progress."""
-    put(out, AT.game + game.num_players - 2, 1)
-    put(out, AT.game + 3, game.side)
-    put(out, AT.phase + game.phase, 1)
+    out.entries[AT.game + game.num_players - 2] = 1
+    out.entries[AT.game + 3] = game.side
+    out.entries[AT.phase + game.phase] = 1
     mark(out, AT.to_act, relative_of(game, seat, int(game.seat)))
     mark(out, AT.on_turn, relative_of(game, seat, int(game.turn_seat)))
     mark(out, AT.option, int(game.option))
     mark(out, AT.business_to_place, int(game.business))
     mark(out, AT.first_card, int(game.first_colour))
     if game.phase != PHASE_START and 1 <= game.step <= 3:
-        put(out, AT.action_of_the_turn + game.step - 1, 1)
-    put(out, AT.turns, int(game.turns) * TURN_PARTS // int(game.max_turns))
+        out.entries[AT.action_of_the_turn + game.step - 1] = 1
+    out.entries[AT.turns] = int(game.turns) * TURN_PARTS // int(game.max_turns)
 
 
 @rule
-def write_board(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+def write_board(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write what stands in the districts, and where the commissioners are."""
     tiles, value = game.tiles.flat, game.value.flat
     for i in range(NUM_TILE_ENTRIES):
-        put(out, AT.businesses + i, tiles[i])
+        out.entries[AT.businesses + i] = tiles[i]
     for i in range(entries(game, NUM_COLOURED_PLOTS)):
-        put(out, AT.plot_value + i, value[i])
+        out.entries[AT.plot_value + i] = value[i]
     for district in range(NUM_DISTRICTS):
-        put(out, AT.stopped + district, game.stopped[district])
+        out.entries[AT.stopped + district] = game.stopped[district]
     for commissioner in range(NUM_COMMISSIONERS):
         place = NUM_PLACES * commissioner + game.place[commissioner]
-        put(out, AT.commissioner + place, 1)
+        out.entries[AT.commissioner + place] = 1
         for i in range(game.markers[commissioner]):
             district = NUM_DISTRICTS * commissioner + game.visited[commissioner, i]
-            put(out, AT.marker + district, 1)
+            out.entries[AT.marker + district] = 1
 
 
 @rule
-def write_skyscrapers(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+def write_skyscrapers(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write the skyscrapers by owner and plot."""
     owners, floors = game.owner.flat, game.floors.flat
     for relative in range(MAX_PLAYERS):
         who = np.int8(owner_at(game, seat, relative))  # eight bits, so that the loop is vectorized
         for i in range(entries(game, NUM_COLOURED_PLOTS)):
-            number = floors[i] if owners[i] == who else np.int8(0)
-            put(out, AT.skyscrapers + relative * NUM_COLOURED_PLOTS + i, int(number))
+            number: Any = floors[i] if owners[i] == who else np.int8(0)
+            out.entries[AT.skyscrapers + relative * NUM_COLOURED_PLOTS + i] = number
 
 
 @rule
-def write_standing(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+def write_standing(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write the seats' VP by district, and the number of districts in which they stand."""
     owners, floors, value = game.owner.flat, game.floors.flat, game.value.flat
-    for relative in range(game.num_players):
-        who, present = seat_at(game, seat, relative), 0
-        for district in range(NUM_DISTRICTS):
-            vp = 0
-            for i in range(NUM_COLOURS * district, NUM_COLOURS * (district + 1)):
-                own = int(owners[i] == who)  # a branch would be mispredicted
-                vp += own * int(floors[i]) * int(value[i])
-                present += own
-            put(out, AT.standing + relative * NUM_DISTRICTS + district, vp)
-        put(out, AT.standing + MAX_PLAYERS * NUM_DISTRICTS + relative, present)
+    numbers = MAX_PLAYERS * NUM_DISTRICTS  # the first of them, after the VP
+    present = 0  # districts of each relative seat, eight bits each
+    for i in range(NUM_COLOURED_PLOTS):
+        owner = int(owners[i])
+        is_seats = owner != NONE and owner != ALEA
+        # Without a branch, which would be mispredicted: other plots' VP go to the numbers, which
+        # are written last.
+        relative = relative_of(game, seat, owner) if is_seats else MAX_PLAYERS
+        place = relative * NUM_DISTRICTS + i // NUM_COLOURS if is_seats else numbers
+        out.entries[AT.standing + place] = int(floors[i]) * int(value[i])
+        present += 1 << (8 * relative)
+    for relative in range(MAX_PLAYERS):
+        out.entries[AT.standing + numbers + relative] = (present >> (8 * relative)) & 255
 
 
 @rule
@@ -426,11 +431,11 @@ def owner_at(game: GameRecord, seat: int, relative: int) -> int:
 
 
 @rule
-def write_businesses(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+def write_businesses(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write the supply row, and the businesses in the park area."""
-    put(out, AT.placed, game.placed)
+    out.entries[AT.placed] = game.placed
     for business in range(NUM_BUSINESSES):
-        put(out, AT.park_tiles + business, game.park_tiles[business])
+        out.entries[AT.park_tiles + business] = game.park_tiles[business]
     if game.placed < BUSINESSES_TO_PLACE:
         index = current_set(game)
         now, later = 0, 0  # tiles of each type, eight bits each
@@ -440,55 +445,55 @@ def write_businesses(game: GameRecord, seat: int, out: ObservationRecord) -> Non
         for space in range(SET_START[index + 1], ROW_SIZE):
             later += 1 << (8 * int(game.row[space]))
         for business in range(NUM_BUSINESSES):
-            put(out, AT.row + business, (now >> (8 * business)) & 255)
-            put(out, AT.row + NUM_BUSINESSES + business, (later >> (8 * business)) & 255)
+            out.entries[AT.row + business] = (now >> (8 * business)) & 255
+            out.entries[AT.row + NUM_BUSINESSES + business] = (later >> (8 * business)) & 255
 
 
 @rule
-def write_seats(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+def write_seats(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write the public data of each seat: skyscrapers, points, and known cards in hand."""
     hand, known = game.hand.flat, game.known.flat
-    put(out, AT.supply + 2 * MAX_PLAYERS, max(int(game.alea_supply), 0))
+    out.entries[AT.supply + 2 * MAX_PLAYERS] = max(int(game.alea_supply), 0)
     for relative in range(game.num_players):
         who = seat_at(game, seat, relative)
-        put(out, AT.park_area + relative, game.park[who])
-        put(out, AT.supply + relative, game.supply[who])
-        put(out, AT.supply + MAX_PLAYERS + relative, game.general[who])
-        put(out, AT.score + relative, min(int(game.score[who]), HIGHEST_SCORE))
+        out.entries[AT.park_area + relative] = game.park[who]
+        out.entries[AT.supply + relative] = game.supply[who]
+        out.entries[AT.supply + MAX_PLAYERS + relative] = game.general[who]
+        out.entries[AT.score + relative] = min(int(game.score[who]), HIGHEST_SCORE)
         number, card = 0, NUM_CARDS * who
         for i in range(entries(game, NUM_CARDS)):
             number += int(hand[card + i])
-        put(out, AT.cards + relative, number)
+        out.entries[AT.cards + relative] = number
         if relative > 0:
             other = relative - 1
             for i in range(entries(game, NUM_CARDS)):
-                put(out, AT.known + other * NUM_CARDS + i, known[card + i])
+                out.entries[AT.known + other * NUM_CARDS + i] = known[card + i]
             for colour in range(NUM_COLOURS + 1):
                 place = other * (NUM_COLOURS + 1) + colour
-                put(out, AT.unknown + place, game.unknown[who, colour])
+                out.entries[AT.unknown + place] = game.unknown[who, colour]
 
 
 @rule
-def write_cards(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+def write_cards(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write the seat's own cards, the stacks, and the unseen cards."""
     hand, known, unlocated = game.hand.flat, game.known.flat, game.unlocated.flat
     card = NUM_CARDS * seat
     for i in range(entries(game, NUM_CARDS)):
-        put(out, AT.hand + i, hand[card + i])
+        out.entries[AT.hand + i] = hand[card + i]
     for i in range(entries(game, NUM_CARDS)):
-        put(out, AT.unseen + i, unlocated[i] - hand[card + i] + known[card + i])
+        out.entries[AT.unseen + i] = unlocated[i] - hand[card + i] + known[card + i]
     for colour in range(NUM_COLOURS + 1):
-        put(out, AT.hidden + colour, game.unknown[seat, colour])
+        out.entries[AT.hidden + colour] = game.unknown[seat, colour]
     for colour in range(NUM_COLOURS):
         mark(out, AT.top + NUM_RANKS * colour, int(game.top[colour]))
-        put(out, AT.stack + colour, num_face_down(game, colour))
-        put(out, AT.stack + NUM_COLOURS + colour, game.num_returned[colour])
+        out.entries[AT.stack + colour] = num_face_down(game, colour)
+        out.entries[AT.stack + NUM_COLOURS + colour] = game.num_returned[colour]
         for i in range(RETURNED_SHOWN):
             place = RETURNED_SHOWN * colour + i
-            put(out, AT.returned + place, game.returned[colour, i] + 1)
-    put(out, AT.black_stack, num_face_down(game, BLACK))
+            out.entries[AT.returned + place] = game.returned[colour, i] + 1
+    out.entries[AT.black_stack] = num_face_down(game, BLACK)
     for rank in range(NUM_RANKS):
-        put(out, AT.black_stack + 1 + rank, game.black_face_up[rank])
+        out.entries[AT.black_stack + 1 + rank] = game.black_face_up[rank]
 
 
 @rule
@@ -499,34 +504,34 @@ def num_face_down(game: GameRecord, colour: int) -> int:
 
 
 @rule
-def write_auction(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+def write_auction(game: GameRecord, seat: int, out: CodesRecord) -> None:
     """Write the auction under way."""
-    put(out, AT.highest_bid, game.highest)
+    out.entries[AT.highest_bid] = game.highest
     mark(out, AT.highest_bid + 1, relative_of(game, seat, int(game.highest_bidder)))
-    put(out, AT.highest_bid + 1 + MAX_PLAYERS, int(game.alea == ALEA_WAITS))
+    out.entries[AT.highest_bid + 1 + MAX_PLAYERS] = int(game.alea == ALEA_WAITS)
     mark(out, AT.last_card_laid, int(game.laid))
     if game.auction_place == NONE:
         return
-    put(out, AT.auction + game.auction_place, 1)
+    out.entries[AT.auction + game.auction_place] = 1
     if game.auction_place < NUM_DISTRICTS and is_full(game, int(game.auction_place)):
-        put(out, AT.auction + NUM_DISTRICTS + 1, 1)
-    put(out, AT.auction + NUM_DISTRICTS + 2 + game.auction_commissioner, 1)
+        out.entries[AT.auction + NUM_DISTRICTS + 1] = 1
+    out.entries[AT.auction + NUM_DISTRICTS + 2 + game.auction_commissioner] = 1
     laid = game.bid_cards.flat
     for relative in range(game.num_players):
         who = seat_at(game, seat, relative)
-        put(out, AT.bid + relative, game.bid_total[who])
-        put(out, AT.bid + MAX_PLAYERS + relative, game.out[who])
+        out.entries[AT.bid + relative] = game.bid_total[who]
+        out.entries[AT.bid + MAX_PLAYERS + relative] = game.out[who]
         if game.bid_colour[who] != NONE:
-            put(out, AT.bid + 2 * MAX_PLAYERS + relative, BUILD_LIMIT[highest_rank(game, who)])
+            out.entries[AT.bid + 2 * MAX_PLAYERS + relative] = BUILD_LIMIT[highest_rank(game, who)]
             place = 3 * MAX_PLAYERS + NUM_COLOURS * relative + game.bid_colour[who]
-            put(out, AT.bid + place, 1)
+            out.entries[AT.bid + place] = 1
         for i in range(CARDS_LAID):
-            put(out, AT.bid_cards + CARDS_LAID * relative + i, laid[CARDS_LAID * who + i])
+            out.entries[AT.bid_cards + CARDS_LAID * relative + i] = laid[CARDS_LAID * who + i]
 
 
 @entry_point("observations")
-def write_observation(game: GameRecord, seat: int, out: ObservationRecord) -> None:
-    """Write a seat's observation of a game."""
+def write_codes(game: GameRecord, seat: int, out: CodesRecord) -> None:
+    """Write the codes of a seat's observation of a game; times SCALE they are the observation."""
     for i in range(OBSERVATION_SIZE):
         out.entries[i] = 0
     write_turn(game, seat, out)
@@ -537,3 +542,13 @@ def write_observation(game: GameRecord, seat: int, out: ObservationRecord) -> No
     write_seats(game, seat, out)
     write_cards(game, seat, out)
     write_auction(game, seat, out)
+
+
+@rule
+def write_observation(game: GameRecord, seat: int, out: ObservationRecord) -> None:
+    """Write a seat's observation of a game: the codes in its place, then scaled, as a GPU has no
+    scratch memory for each thread.
+    """
+    write_codes(game, seat, out)  # type: ignore[arg-type]
+    for i in range(OBSERVATION_SIZE):
+        out.entries[i] *= SCALE[i]

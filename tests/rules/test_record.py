@@ -10,7 +10,7 @@ import pytest
 
 from skyenv.engine.arrays import SlotRecord
 from skyenv.engine.knowledge import ViewRecord
-from skyenv.engine.observation import ObservationRecord
+from skyenv.engine.observation import CodesRecord, ObservationRecord
 from skyenv.rules.event_log import LogRecord
 from skyenv.rules.record import Record
 from skyenv.rules.state import GameRecord
@@ -50,6 +50,7 @@ def play(view: ViewRecord, game: GameRecord, node: NodeRecord) -> int:
         (SlotRecord, 160, "a3d4c06354b8affe"),
         (LogRecord, 2180, "c2ac27ce4034eb1b"),
         (ViewRecord, 824, "5eca2509511f15ea"),
+        (CodesRecord, 1444, "cc1fe88cb3859d89"),
         (ObservationRecord, 2888, "e8573a5a1c016e87"),
         (HeuristicRecord, 2584, "1c4a2b866f2eb3ef"),
         (NodeRecord, 64, "22916e50f71c71df"),

@@ -129,7 +129,7 @@ def play_games(
             agent could reproduce by trying small seeds.
         purpose: the range of :mod:`skyenv.seeds` from which the secret derives seeds.
         rows: concurrent games; a row whose game is over takes the next one.
-        onlooker: receives every decision; the games write observations as codes for it.
+        onlooker: receives every decision; the games then write observations.
         game: options of :class:`skyenv.GameOptions`: board, max_turns, reward; or `options`, a
             complete one, instead of `side` as well.
 

@@ -90,6 +90,19 @@ def test_results_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> No
         assert snapshot(games) == snapshot(batches[0])
 
 
+@pytest.mark.compiled
+def test_threads_beyond_those_of_the_constructor_are_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each thread has its own scratch memory, which is allocated with the batch."""
+    parts: list[int] = []
+    monkeypatch.setattr("skyenv.engine.thread_pool.run", lambda play, number: parts.append(number))
+    games = Games(8192, seed=1, threads=2)
+    games.threads = 8
+    games.play_random(1)
+    assert parts == [2]
+
+
 def test_the_default_number_of_threads_follows_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most the number of processors, fewer for little work."""
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(3), raising=False)

@@ -306,7 +306,8 @@ class Games(GameBatch):
         if self.threads > 1:
             decisions = len(rows) * max(random_steps, 1)
             worth = thread_pool.worthwhile_threads(decisions, self._observed)
-            parts = min(self.threads, len(rows), worth)
+            # Not more than have scratch memory, whatever was assigned to `threads`.
+            parts = min(self.threads, len(rows), worth, len(arrays.codes) // 2)
         if parts > 1:
             thread_pool.run(
                 lambda part: kernels.play_rows(

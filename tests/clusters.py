@@ -11,11 +11,11 @@ import pytest
 
 from skyenv.work.on_ray import QUIET, connect
 
+# Ray gives a node up that hasn't begun in 30 s, as may be on a busy machine.
 TRIES: Final = 5
-"""Ray gives a node up that hasn't begun in 30 s, as may be on a busy machine."""
 
+# Where a cluster's folder is: it has sockets in it, whose paths the system limits.
 SHORT: Final = "/tmp"
-"""Where a cluster's folder is: it has sockets in it, whose paths the system limits."""
 
 NODE: Final[dict[str, Any]] = {
     "num_cpus": 1,

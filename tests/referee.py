@@ -143,13 +143,13 @@ class Auction:
     alea_cards: list[int] | None = None  # None: Alea has not bid yet
 
 
+# The special branches that a game took, by rule id; a suffix tells the case: `AUC-5.1` to `.3` the
+# cases of AUC-5 (`.none` no colour, `.nocard` no card of one, `.same` a colour that another bidder
+# uses), `AUC-8.top` cards returned to an empty stack, `.order` of several values, `.again` a
+# returned card came up; `AUC-9` a shuffle, `.none` no black card at all; `TURN-4` a single stack,
+# `.none` no stack; `STOP-1` a voluntary stop, `.must` a forced one; `ALEA-6` a tie, `.short` too
+# few left.
 Rules = Counter[str]
-"""The special branches that a game took, by rule id; a suffix tells the case: `AUC-5.1` to `.3` the
-cases of AUC-5 (`.none` no colour, `.nocard` no card of one, `.same` a colour that another bidder
-uses), `AUC-8.top` cards returned to an empty stack, `.order` of several values, `.again` a returned
-card came up; `AUC-9` a shuffle, `.none` no black card at all; `TURN-4` a single stack, `.none` no
-stack; `STOP-1` a voluntary stop, `.must` a forced one; `ALEA-6` a tie, `.short` too few left.
-"""
 
 
 def _only_fields(what: str, value: object, fields: Iterable[str]) -> dict[str, Any]:

@@ -32,13 +32,13 @@ COMMANDS = list(
         re.findall(PROGRAM, WHOLE.replace("$side", "back").replace("$players", "3"), re.MULTILINE)
     )
 )
+# What is replaced so that a command of the docs takes seconds.
 SHORT = {
     r"--paired-seeds \d+": "--paired-seeds 2",
     r"--games \d+": "--games 3 --max-turns 10",
     r"--minutes \d+": "--minutes 0.01 --games 32 --steps 32 --hidden 32 --paired-seeds 2",
     "appraiser trained": "random",
 }
-"""What is replaced so that a command of the docs takes seconds."""
 
 
 class Prompt(code.InteractiveConsole):
@@ -143,6 +143,7 @@ def test_generated_files_are_current() -> None:
 
 # ---- length and repetition ----
 
+# Words of running text that a page of docs/ may have.
 BUDGETS = {
     "agents.md": 900,
     "benchmark.md": 1400,
@@ -159,7 +160,6 @@ BUDGETS = {
     "training.md": 1000,
     "your_agent.md": 1000,
 }
-"""Words of running text that a page of docs/ may have."""
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
@@ -181,8 +181,8 @@ def test_no_code_block_is_repeated() -> None:
 
 # ---- what the pages point to ----
 
+# Files of the reader's own.
 YOURS = {"my_module.py"}
-"""Files of the reader's own."""
 FILES = {
     f"/{path.relative_to(ROOT).as_posix()}{'/' if path.is_dir() else ''}"
     for folder in ("skyenv", "agents", "experiments", "tests", "docs", "examples", ".ci")

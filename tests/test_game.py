@@ -314,11 +314,11 @@ def test_rewind_restores_a_position() -> None:
     assert [game.play(game.legal_actions[0]) for _ in range(20)] == first
 
 
+# How many numbers of a row an event has, behind its kind.
 NUMBERS = {
     **{"shuffle": 0, "tile to park": 1, "end": 5, "top": 2, "black": 2, "auction": 2, "won": 2},
     **{"alea builds": 2, "stop": 2, "park": 4, "alea": 5, "vp": 6},
 }
-"""How many numbers of a row an event has, behind its kind."""
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])

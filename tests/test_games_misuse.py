@@ -22,6 +22,7 @@ from skyenv.rules.state import GAME_DTYPE, GameRecord
 """
 
 
+# Seats, rows, types and shapes that there aren't.
 WRONG_CALLS: Final = """
 games = Games(8, seed=1)
 state = games.state
@@ -50,8 +51,9 @@ for number, call in enumerate(calls):
     raise AssertionError(number)
 print(len(calls))
 """
-"""Seats, rows, types and shapes that there aren't."""
 
+# Actions, rows and seats that another thread spoils while compiled code, which holds no lock of
+# Python's, is at work.
 SPOILED_ARRAYS: Final = """
 from skyenv.engine import kernels
 games, same = (Games(64, 3, seed=1) for _ in range(2))
@@ -77,9 +79,9 @@ print((games.observe(given[2], given[1]) == seen).all(), end=" ")
 given[1][:] = rows
 print((games.uniforms(given[1]) == numbers).all(), games.state.tobytes() == same.state.tobytes())
 """
-"""Actions, rows and seats that another thread spoils while compiled code, which holds no lock of
-Python's, is at work."""
 
+# Records that are edited at random and pass the check are played on in, seen and resampled,
+# whatever they are.
 GARBAGE: Final = """
 rng = np.random.default_rng(5)
 accepted = refused = 0
@@ -118,9 +120,9 @@ for number in range(40):
             pass
 print(accepted, refused)
 """
-"""Records that are edited at random and pass the check are played on in, seen and resampled,
-whatever they are."""
 
+# Four threads play on in one batch and look at it: all that they asked for is played, and nothing
+# breaks.
 THREADS: Final = """
 games = Games(64, 3, seed=1, autoreset=False, max_turns=10**6, threads=2)
 
@@ -136,9 +138,9 @@ going = games.seat >= 0
 decisions = np.delete(games.state["decisions"][going], 3 - np.flatnonzero(~going[:3]).size)
 print((decisions == 400).all())
 """
-"""Four threads play on in one batch and look at it: all that they asked for is played, and nothing
-breaks."""
 
+# Threads stay behind in a fork: the child starts its own, by os.fork() as by multiprocessing, and
+# plays the same game.
 FORKED: Final = """
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of forks with threads
 games = Games(512, 2, seed=1, threads=2)
@@ -170,9 +172,8 @@ also = results.get()
 process.join()
 print(told == also == hash(go_on()))
 """
-"""Threads stay behind in a fork: the child starts its own, by os.fork() as by multiprocessing, and
-plays the same game."""
 
+# A forked process doesn't wait for a thread that held the batch's lock and stayed behind.
 LOCK_OF_A_FORK: Final = """
 held = threading.Event()
 
@@ -192,8 +193,8 @@ if child == 0:
 holding.join()
 os.waitpid(child, 0)
 """
-"""A forked process doesn't wait for a thread that held the batch's lock and stayed behind."""
 
+# Soon, and when it is raised nothing is written any more: every row is in a whole position.
 CTRL_C: Final = """
 def interrupted(threads):
     games = Games(300, 3, seed=1, threads=threads)
@@ -217,7 +218,6 @@ def interrupted(threads):
 
 [interrupted(threads) for threads in (1, 2)]
 """
-"""Soon, and when it is raised nothing is written any more: every row is in a whole position."""
 
 
 def run(*programs: str) -> list[str]:

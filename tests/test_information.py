@@ -35,6 +35,7 @@ from skyenv.rules.state import END_REASONS
 TABLES = [(2, "front", "crowd"), (3, "back", "crowd"), (4, "front", "hoard")]
 
 
+# The table in the docs, read backwards.
 TOLD: dict[str, Callable[..., dict[str, Any]]] = {
     "action": lambda seat, action, *_: {
         "seat": seat,
@@ -61,7 +62,6 @@ TOLD: dict[str, Callable[..., dict[str, Any]]] = {
     "park": lambda number, *tiles: {"tiles": [BUSINESSES[tile] for tile in tiles[:number]]},
     "end": lambda reason, *cards: {"reason": END_REASONS[reason], "cards": list(cards)},
 }
-"""The table in the docs, read backwards."""
 
 
 def codes_of(vector: Any) -> Any:

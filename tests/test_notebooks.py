@@ -14,10 +14,10 @@ from processes import ROOT
 pytestmark = pytest.mark.programs
 
 NOTEBOOKS = sorted((ROOT / "docs").rglob("*.ipynb"))
+# Notebooks that take longest.
 LONG = {"datasets", "first_agent", "open_spiel", "rating", "self_play"}
-"""Notebooks that take longest."""
+# The tag of a cell whose figures depend on the machine.
 VARIES = "varies"
-"""The tag of a cell whose figures depend on the machine."""
 
 
 def run(path: Path) -> Any:

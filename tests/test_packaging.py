@@ -218,6 +218,7 @@ def test_the_wheel_contains_no_local_paths(wheel: Path) -> None:
 
 # ---- what it does where it is installed ----
 
+# A user's program with two mistakes: half an action, and no test for a game that goes on.
 USER = """
 from skyenv import Agent, Decisions, Game, OptionError
 from skyenv_agents.heuristic.player import GreedyAgent
@@ -230,7 +231,6 @@ try:
 except OptionError as error:
     print(error)
 """
-"""A user's program with two mistakes: half an action, and no test for a game that goes on."""
 
 
 @pytest.mark.parametrize("kind", ["bare", "editable"])
@@ -255,6 +255,7 @@ def test_type_checkers_find_the_types(
     ], checked.stdout + checked.stderr
 
 
+# Plays a game, asks for PettingZoo, and tells what is there.
 BARE = """
 import importlib.util, json, sys
 import skyenv
@@ -277,7 +278,6 @@ except ImportError as error:
 there = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is not None]
 print(json.dumps([there, skyenv.__file__, skyenv.__version__, missing]))
 """
-"""Plays a game, asks for PettingZoo, and tells what is there."""
 
 
 def check_bare(bare: Path, folder: Path, **environment: str) -> None:

@@ -28,10 +28,10 @@ SLOW = {"game", "pictures", "start"}
 
 
 PUBLISHED = {path.stem for path in figures.RESULTS.glob("*.json")} & BENCHMARKS.keys()
+# Published figures with rows of an earlier program; measuring them again empties this.
 OLDER = {"open_spiel", "pictures", "resampling", "search", "speed"}
-"""Published figures with rows of an earlier program; measuring them again empties this."""
+# Benchmarks that write fewer rows in a short run, or without the other libraries.
 FEWER = {"game", "libraries", "peers", "pictures"}
-"""Benchmarks that write fewer rows in a short run, or without the other libraries."""
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,7 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
 
 # ---- baselines and examples ----
 
+# By name: arguments that make it short, and a part of what it prints.
 BASELINES = {
     "behaviour_cloning": (
         "runs/games --epochs 1 --batch 32 --trunk 16 --entity-dim 8 --held-out 4 --paired-seeds 1",
@@ -130,9 +131,8 @@ BASELINES = {
     ),
     "two_policies": ("50", "game 50: VP of the seats "),
 }
-"""By name: arguments that make it short, and a part of what it prints."""
+# Baselines with an environment of their own, which tests/experiments/baselines runs.
 WITH_REQUIREMENTS = {"rllib_self_play"}
-"""Baselines with an environment of their own, which tests/experiments/baselines runs."""
 SIMULATOR = {
     "NUMBA_ENABLE_CUDASIM": "1",
     "NUMBA_DISABLE_JIT": "1",

@@ -13,11 +13,12 @@ from skyenv.rules.components import DISTRICTS, NUM_PLOTS, PLOTS, SIDES
 PLAYERS = (2, 3, 4)
 AGENTS = ("random", "crowd", "hoard")
 TABLES = [(players, side, agent) for players in PLAYERS for side in SIDES for agent in AGENTS]
+# Games of the hoard agent may go on for long.
 HOARD_TURNS = 120
-"""Games of the hoard agent may go on for long."""
+# At each table; the other half of them with shuffled rings.
 QUICK_GAMES = 6
-"""At each table; the other half of them with shuffled rings."""
 
+# Special branches of the rules (see `referee.Rules`) that the quick games must take.
 COMMON = """
     ALEA-2.2 ALEA-2.3 ALEA-2.4 ALEA-3.out ALEA-3.overbid ALEA-4 ALEA-6 ALEA-6.short ALEA-7 ALEA-8
     AUC-10 AUC-12 AUC-12.late AUC-2.last AUC-2.nobody AUC-3.raise AUC-4.black AUC-5.1 AUC-5.2
@@ -26,15 +27,10 @@ COMMON = """
     MOVE-5 SCO-3 SCO-4 STOP-1 STOP-1.must STOP-2.alea STOP-3 STOP-5 STOP-6 STOP-6.early TURN-2
     TURN-4 TURN-4.none TURN-7
 """
-"""Special branches of the rules (see `referee.Rules`) that the quick games must take."""
+# ... and those that many games must take. `TURN-3` and `ALEA-2.short` are shown in tests/rules, in
+# positions that few games reach. Nobody ever takes `SCO-4.none`: a player loses skyscrapers by
+# building stops alone, the starting two stand in two districts, and the second stop ends the game.
 RARE = "END-4 END-4.shared"
-"""... and those that many games must take.
-
-`TURN-3` and `ALEA-2.short` are shown in tests/rules, in positions that few games reach.
-
-Nobody ever takes `SCO-4.none`: a player loses skyscrapers by building stops alone, the starting two
-stand in two districts, and the second stop ends the game.
-"""
 
 
 def shuffled_rings(rng: random.Random, side: str) -> Board:

@@ -14,9 +14,8 @@ import skyenv
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 RULES = Path(skyenv.__file__).parent / "rules"
+# Where the rules come from; there only where the project is made, not in a copy of the repository.
 SHARED = ROOT.parent / "shared"
-"""Where the rules come from; there only where the project is made, not in a copy of the repository.
-"""
 
 
 def rule_ids() -> list[str]:

@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(not COMPILED, reason="NUMBA_D
 NUMBERS = np.zeros(1, np.int64)
 ARRAYS = new_arrays(GameOptions(), 1, observation=True, autoreset=True)
 ARRAYS = ARRAYS._replace(state_words=ARRAYS.state.view(np.uint32).reshape(1, -1))
+# The kernels, with arguments of the types that they get.
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "check": (ARRAYS.slots, NUMBERS, NUMBERS, NUMBERS, 1, NUMBERS),
     "play": (ARRAYS, NUMBERS, NUMBERS, NUMBERS),
@@ -28,7 +29,6 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "observe_seats": (ARRAYS.state, NUMBERS, NUMBERS, ARRAYS.observation),
     "uniforms": (ARRAYS.state, NUMBERS, 1, 1, np.zeros(1)),
 }
-"""The kernels, with arguments of the types that they get."""
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)

@@ -560,12 +560,12 @@ def test_an_illegal_action_ends_the_episode(interface: str) -> None:
     assert interface != "single" or told[1:4] == (-1.0, True, False)
 
 
+# The actions that were played, as the interfaces tell them after a step.
 TOLD_ACTION: dict[str, Callable[[Any], list[int]]] = {
     "single": lambda told: [told[4]["action"]],
     "vector": lambda told: told[4]["action"].tolist(),
     "sb3": lambda told: [info["action"] for info in told[3]],
 }
-"""The actions that were played, as the interfaces tell them after a step."""
 
 
 @each_interface

@@ -26,8 +26,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"num_players": 3, "side": "front", "mask": "info", "reward": "margin"},
     {"num_players": 4, "side": "back", "mask": "rllib", "noop": True},
 ]
+# The vector's key in observations that are dicts.
 MASK_KEYS = {"observation": "observation", "rllib": "observations"}
-"""The vector's key in observations that are dicts."""
 each_maker = pytest.mark.parametrize("make", [fifth_avenue_v0.env, fifth_avenue_v0.raw_env])
 each_option = pytest.mark.parametrize("options", OPTIONS)
 
@@ -176,8 +176,8 @@ SHOWN: list[Callable[[Any], Any]] = [
     *(lambda env: env.last(), lambda env: env.last(False), lambda env: env.observe("seat_1")),
     *(lambda env: list(zip(range(2), env.agent_iter(), strict=False)), str),
 ]
+# Stands for the lowest legal action.
 LEGAL: Any = object()
-"""Stands for the lowest legal action."""
 
 
 @pytest.mark.parametrize("mask", ["info", "observation"])

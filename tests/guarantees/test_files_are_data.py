@@ -22,8 +22,8 @@ from skyenv.arena.tournament import FORMAT, line_of
 from skyenv.engine.game import Game
 from skyenv_agents.learned.networks import TRAINED
 
+# It is there once code of the file's author has run.
 MARK = Path("mark")
-"""It is there once code of the file's author has run."""
 
 
 class Hostile:

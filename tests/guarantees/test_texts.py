@@ -15,6 +15,7 @@ from skyenv.arena import ladder
 TOURNAMENT = "tournament random crowd --secret 1 --max-turns 2 --paired-seeds 1 --out out"
 RECORD = "record --seed 1 --max-turns 1 -o game.jsonl"
 
+# Files, and commands that read them: the last refuses the ladder as one of another game.
 TEXTS = {
     "game.jsonl": "verify game.jsonl",
     "games.jsonl": "dataset --records games.jsonl --workers 1 --formats parquet -o set",
@@ -24,7 +25,6 @@ TEXTS = {
     "out/games.jsonl": TOURNAMENT,
     "ladder.json": "tournament --add random --players 3 --ladder ladder.json",
 }
-"""Files, and commands that read them: the last refuses the ladder as one of another game."""
 ACCEPTED = "ladder.json is a ladder of players 2"
 
 
@@ -86,5 +86,5 @@ def test_an_undecodable_file_is_named(
     assert Path(file).read_bytes() == damaged
 
 
+# In files that are one JSON text.
 READ_ALL_THE_SAME = ("its lines end in CR alone", "it is UTF-16; save it as UTF-8")
-"""In files that are one JSON text."""

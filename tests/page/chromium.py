@@ -35,8 +35,8 @@ FLAGS: Final = (
     "--disable-sync",
 )
 INSTALL: Final = "Chromium or its driver is missing: apt-get install chromium chromium-driver"
+# Timeout in seconds for anything on a page; a busy machine is slow.
 TIMEOUT: Final = 300.0
-"""Timeout in seconds for anything on a page; a busy machine is slow."""
 
 NOTE_CLICK: Final = """
     const element = arguments[0];

@@ -21,14 +21,13 @@ from skyenv.page.storage import Storage
 from skyenv.page.web import application
 
 PASS: Final = 78
+# What is to be read of something that is there.
 HERE: Final = "."
-"""What is to be read of something that is there."""
+# What is to be read of something that isn't there, or can't be seen.
 GONE: Final = "^$"
-"""What is to be read of something that isn't there, or can't be seen."""
+# What a person does: one of `VERBS` and its object, or nothing; a selector; a pattern that the
+# first such element that can be seen has in its name or text then.
 Step = tuple[str, str, str]
-"""What a person does: one of `VERBS` and its object, or nothing; a selector; a pattern that the
-first such element that can be seen has in its name or text then.
-"""
 
 
 class Listener:

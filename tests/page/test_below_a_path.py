@@ -16,13 +16,13 @@ from skyenv.page.web import application
 
 PREFIX = "/user/me/proxy/8731"
 PLACES = "/nothing/here", "/rules", "/ladder", "/library"
+# The lobby's links to other pages, each with an element of the page it leads to.
 WAYS: Final = {
     "Tutorial": "#lesson-title",
     "Rules": "#rules-text",
     "Ladder": "#ratings",
     "Library": "#filters",
 }
-"""The lobby's links to other pages, each with an element of the page it leads to."""
 
 
 class Proxy:
@@ -30,8 +30,8 @@ class Proxy:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        # What was asked for elsewhere.
         self.strays: list[str] = []
-        """What was asked for elsewhere."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""

@@ -13,14 +13,14 @@ from skyenv.page.library.games import Library, roots_of
 from skyenv.page.teaching import tutorial
 
 DESKTOPS: Final = ((1920, 950), (1536, 730), (1440, 900), (1366, 768), (1280, 720))
+# A screen of 1440x900 at 200 %.
 ZOOMED: Final = (720, 450)
-"""A screen of 1440x900 at 200 %."""
 PHONES: Final = ((390, 844), (844, 390))
+# Steps of the lesson whose positions are looked at, in a game of one's own.
 BEATS: Final = {"choice": 2, "taking": 3, "auction": 13}
-"""Steps of the lesson whose positions are looked at, in a game of one's own."""
 LEAST_TEXT: Final = 12.0
+# Pixels: tiles of the supply row on the smallest desktop.
 LEAST_TARGET: Final = 22
-"""Pixels: tiles of the supply row on the smallest desktop."""
 MOST_OF_BOARD: Final = 0.55
 _MEASURE: Final = """
     const box = (part) => {

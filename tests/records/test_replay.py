@@ -328,11 +328,11 @@ FILES: dict[str, tuple[Callable[[list[Any]], list[Any]], int, str]] = {
 }
 
 
+# What the referee, to which the rules alone matter, lets pass.
 UNLIMITED: Final = {
     *("too many turns", "negative seed", "seed too large", "agent is half a character"),
     *("deep nesting", "deep objects", "empty file"),
 }
-"""What the referee, to which the rules alone matter, lets pass."""
 
 
 def check_error(lines: list[Any], number: int, message: str, name: str = "") -> None:

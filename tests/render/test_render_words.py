@@ -203,6 +203,7 @@ def test_a_reason_is_given_exactly_for_illegal_actions(players: int, side: str) 
         assert decision in decisions
 
 
+# Why actions aren't legal in a position, and, behind a =, what they mean.
 TOLD = """
 general.0=0 row.0=0 row.1=0 row.2=2 stopped.TSQ=1
     option A: your general supply is empty
@@ -290,7 +291,6 @@ BUILDING auction_place=7
 phase=plot business=3
     = plot W34 green: place the perfumery on W34 green
 """
-"""Why actions aren't legal in a position, and, behind a =, what they mean."""
 SHORT = {
     "BIDDING": "phase=bid auction_place=TSQ auction_commissioner=0 laid=-1 hand.0=1,0,0",
     "BUILDING": "phase=build auction_place=TSQ highest_bidder=0 supply.0=1 bid_colour.0=0"

@@ -24,6 +24,8 @@ from skyenv import Game
 from skyenv.rules.components import DISTRICTS
 from skyenv.rules.state import ALEA, NONE
 
+# Times Square is full: seat 0 (Red) on gray, seat 1 (Yellow) on brown, seat 2 (Blue) twice on
+# green.
 FIG_10: dict[str, Any] = {
     "gray": (0, 1),
     "brown": (1, 1),  # between 2 and 1 types: 5 VP
@@ -31,9 +33,6 @@ FIG_10: dict[str, Any] = {
     "violet": "boutique jeweller",
     "orange": "gallery",
 }
-"""Times Square is full: seat 0 (Red) on gray, seat 1 (Yellow) on brown, seat 2 (Blue) twice on
-green.
-"""
 
 
 def full(players: int = 3, side: str = "front", plots: dict[str, Any] = FIG_10) -> Game:

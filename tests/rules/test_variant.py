@@ -155,12 +155,12 @@ MADE_THEN_REFUSED = {
         "skyenv.cli dataset random --games 1 --formats parquet --out data"
     ),
 }
+# What is of the printed rules alone.
 PRINTED = (
     f"skyenv.cli evaluate trained --against random {FEW}",
     "skyenv.cli exploitability random --task duel-3",
     "skyenv.cli play",
 )
-"""What is of the printed rules alone."""
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,10 @@ from skyenv_agents.learned.networks import TABLES
 FILE: Final = Path(__file__).parents[1] / "golden" / "frozen.json"
 NAMES: Final = ("random", "greedy", "appraiser", "rollout-16", "trained-2026a")
 GAMES, STEPS = 20, 100
+# Games and decisions of each, of a slow agent.
 FEWER: Final = {"rollout-16": (3, 40)}
-"""Games and decisions of each, of a slow agent."""
+# In this share of the decisions another action is played, to reach more positions.
 STRAYING: Final = 0.25
-"""In this share of the decisions another action is played, to reach more positions."""
 
 
 def decided(name: str, players: int, side: str) -> str:

@@ -11,6 +11,7 @@ from skyenv.engine.games import Games
 from skyenv.errors import OptionError
 from skyenv_agents import AppraiserAgent, GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent
 
+# By name: an agent, quick if it searches, and how many paired seeds it plays.
 QUICK: dict[str, tuple[Agent, int]] = {
     "greedy": (GreedyAgent(), 24),
     "appraiser": (AppraiserAgent(), 24),
@@ -18,7 +19,6 @@ QUICK: dict[str, tuple[Agent, int]] = {
     "ismcts": (SearchAgent(24, turns=0), 1),
     "ismcts-trained": (GuidedAgent(16), 1),
 }
-"""By name: an agent, quick if it searches, and how many paired seeds it plays."""
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -4,12 +4,12 @@ import pytest
 
 from processes import ROOT, printed
 
+# By name: the module that it needs, and arguments that make it short.
 PROGRAMS = {
     "with_jax": ("jax", "--games 8 --steps 40"),
     "with_tianshou": ("tianshou", "--games 4 --steps 32 --epochs 1"),
     "with_torchrl": ("torchrl", "--games 8 --steps 20"),
 }
-"""By name: the module that it needs, and arguments that make it short."""
 
 
 def test_every_program_is_tested() -> None:

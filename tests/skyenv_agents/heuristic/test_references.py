@@ -12,12 +12,12 @@ from skyenv.errors import AgentError
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
 from skyenv_agents.heuristic.references import SPREAD, perturbed
 
+# Digests of the weights: where they change, the ladders' scale does.
 FIXED = {
     "appraiser": "cf69c6bce1af3215",
     "bidder": "a6bda86039a0dd42",
     "builder": "3fe297cbd0a55a67",
 }
-"""Digests of the weights: where they change, the ladders' scale does."""
 
 
 def test_weights_of_the_anchors_are_fixed() -> None:

@@ -17,8 +17,8 @@ from skyenv_agents.learned import layout
 from skyenv_agents.learned.layout import GROUPS, INPUTS, NUM_INPUTS, used_inputs
 from skyenv_agents.learned.networks import Prior
 
+# Of all codes.
 NAMES = [*names(), *(f"score: {name}" for name in ACTION_NAMES), "outcome"]
-"""Of all codes."""
 for seat in SEATS:
     NAMES += [f"told {i} of {seat}" for i in range(SEAT_INPUTS)]
     NAMES += [

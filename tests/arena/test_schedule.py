@@ -102,8 +102,7 @@ def test_a_newcomer_meets_searches_in_every_sixth_paired_seed() -> None:
         for name, base in (("new", ()), ("greedy", ()), ("search", ("greedy",)))
     )
     settings = Settings((newcomer, greedy, search), 2, newcomer=True)
-    met = [one for one in range(13) if (0, 2) in settings.groups(one)]
-    assert met == [0, 6, 12]
+    assert [one for one in range(13) if (0, 2) in settings.groups(one)] == [0, 6, 12]
     assert all((0, 1) in settings.groups(one) for one in range(13))
     assert (0, 2) in Settings(settings.agents, 3, newcomer=True).groups(1)
     only_searches = Settings((newcomer, search), 2, newcomer=True)

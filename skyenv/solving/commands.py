@@ -106,7 +106,9 @@ def _rows_so_far(
     if not (options.resume and options.json.exists()):
         return []
     earlier = read_json(options.json)
-    rows: list[dict[str, Any]] = earlier.pop("openings", [])
+    rows: list[dict[str, Any]] = earlier.pop("openings", None) or earlier.pop("positions", [])
+    for row in rows:  # of older files, in which openings are called positions
+        row["opening"] = row.pop("position", row.get("opening"))
     if earlier != settings:
         raise CheckpointError(f"{options.json} holds figures of {earlier}, not of {dict(settings)}")
     return rows[: options.openings]

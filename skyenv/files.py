@@ -1,4 +1,4 @@
-"""Atomic replacement of files, and locks on folders.
+"""Atomic replacement of files, checksums, and locks on folders.
 
 A file is written under a hidden name in the same folder and then renamed. A killed process leaves
 its hidden file behind; the next process that locks the folder (:func:`locked`) removes it.
@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 import socket
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,8 @@ LOCK: Final = ".lock"
 """Name of the lock file, which names the process that holds the folder."""
 # Names of hidden, unfinished files (see :func:`replacing`).
 _HIDDEN: Final = re.compile(r"\..*\.[0-9a-f]{8}\.part(\..*)?")
+CHECKSUM: Final = "crc32"
+"""Key of a checksum in sealed JSON objects."""
 HALF_A_CHARACTER: Final = "it has an unpaired surrogate (half a character)"
 # Errors of writing that don't name a file.
 _ONLY_WRITING: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
@@ -202,6 +205,38 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise CheckpointError(f"{path} is damaged: it is not a JSON object")
     return content
+
+
+def sealed(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry with its checksum: the CRC-32 of its JSON text, 8 hexadecimal digits."""
+    text = json.dumps(entry, separators=(",", ":"))
+    return {**entry, CHECKSUM: f"{zlib.crc32(text.encode()):08x}"}
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Return the content of a JSON file with a checksum; empty if the file is missing.
+
+    Raises:
+        CheckpointError: damaged. OSError: the file can't be read.
+    """
+    try:
+        return unsealed(read_json(path)) if path.exists() else {}
+    except (ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from error
+
+
+def unsealed(content: Any) -> dict[str, Any]:
+    """Return an entry without its checksum, after checking it.
+
+    Raises:
+        ValueError: not an object, or a wrong checksum.
+    """
+    if not isinstance(content, dict):
+        raise ValueError("not a JSON object")
+    entry = {key: value for key, value in content.items() if key != CHECKSUM}
+    if content != sealed(entry):
+        raise ValueError("its checksum is not that of its content")
+    return entry
 
 
 @contextmanager

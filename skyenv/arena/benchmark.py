@@ -30,7 +30,7 @@ from skyenv.arena.evaluate import evaluate
 from skyenv.arena.lookahead import LookaheadAgent
 from skyenv.arena.ratings import rate
 from skyenv.arena.schedule import Settings, entrant, with_newcomer
-from skyenv.arena.tournament import Folder, play, read_sealed, sealed
+from skyenv.arena.tournament import Folder, play
 from skyenv.console import tables
 from skyenv.console.options import (
     GOES_ON,
@@ -42,7 +42,7 @@ from skyenv.console.options import (
 )
 from skyenv.engine.game import Game
 from skyenv.engine.options import table_label, table_name
-from skyenv.files import check_writable, locked, write_atomically
+from skyenv.files import check_writable, locked, read_sealed, sealed, write_atomically
 from skyenv.rules.components import SIDES
 from skyenv.solving.commands import measure
 from skyenv.statistics import interval, mean_of

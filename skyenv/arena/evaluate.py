@@ -1,7 +1,5 @@
 """Evaluation of an agent: every paired seed once from each seat, an opponent in all others."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -17,7 +15,7 @@ from skyenv.arena.ratings import best_other
 from skyenv.arena.schedule import Entrant, GroupSeeds, agent_of, entrant, rounds
 from skyenv.checks import check_integer
 from skyenv.console.progress import progress as progress_bar
-from skyenv.console.tables import columns, latex
+from skyenv.console.tables import columns, csv_text, latex
 from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.rules.variant import VARIANT
 from skyenv.seeds import HIGHEST_SEED
@@ -273,10 +271,7 @@ def as_csv(results: Sequence[Result]) -> str:
                 row[f"{name}_low"] = value.low
                 row[f"{name}_high"] = value.high
         rows.append(row)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([[*rows[0]], *(row.values() for row in rows)])
-    return text.getvalue()
+    return csv_text(rows)
 
 
 def as_json(results: Sequence[Result]) -> str:

@@ -9,11 +9,10 @@ import numpy as np
 
 from skyenv.arena.ratings import ANCHOR_POINTS, SEPARATED, Ratings
 from skyenv.arena.schedule import Settings
-from skyenv.arena.tournament import sealed, unsealed
 from skyenv.console import tables
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, shown
-from skyenv.files import read_json
+from skyenv.files import read_json, sealed, unsealed
 from skyenv.rules.variant import of_variant
 from skyenv.statistics import RESAMPLES, interval, numbers_of, percent
 

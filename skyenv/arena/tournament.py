@@ -9,7 +9,6 @@ twice. One process uses the folder at a time (:func:`skyenv.files.locked`).
 import json
 import math
 import os
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -33,7 +32,16 @@ from skyenv.arena.schedule import (
 from skyenv.checks import check_integer
 from skyenv.console.progress import progress as progress_bar
 from skyenv.errors import AgentError, CheckpointError
-from skyenv.files import fault_of, locked, naming, parse_json, read_json, write_atomically
+from skyenv.files import (
+    fault_of,
+    locked,
+    naming,
+    parse_json,
+    read_sealed,
+    sealed,
+    unsealed,
+    write_atomically,
+)
 from skyenv.rules.variant import of_variant
 from skyenv.seeds import LADDERS, fresh_seed
 from skyenv.statistics import numbers_of
@@ -43,7 +51,6 @@ from skyenv.work import Interrupt, open_pool
 FORMAT: Final = of_variant(5)
 CONFIG: Final = "config.json"
 GAMES: Final = "games.jsonl"
-CHECKSUM: Final = "crc32"
 
 # A line of games.jsonl: paired_seed, seats, shares, scores, turns, decisions, truncated.
 Game = dict[str, Any]
@@ -191,38 +198,6 @@ def secret_of(given: int | None, folder: Path) -> int:
 def line_of(entry: dict[str, Any]) -> bytes:
     """Return an entry with its checksum as a line of games.jsonl."""
     return json.dumps(sealed(entry), separators=(",", ":")).encode() + b"\n"
-
-
-def sealed(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with its checksum: the CRC-32 of its JSON text, 8 hexadecimal digits."""
-    text = json.dumps(entry, separators=(",", ":"))
-    return {**entry, CHECKSUM: f"{zlib.crc32(text.encode()):08x}"}
-
-
-def read_sealed(path: Path) -> dict[str, Any]:
-    """Return the content of a JSON file with a checksum; empty if the file is missing.
-
-    Raises:
-        CheckpointError: damaged. OSError: the file can't be read.
-    """
-    try:
-        return unsealed(read_json(path)) if path.exists() else {}
-    except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path} is damaged: {error}") from error
-
-
-def unsealed(content: Any) -> dict[str, Any]:
-    """Return an entry without its checksum, after checking it.
-
-    Raises:
-        ValueError: not an object, or a wrong checksum.
-    """
-    if not isinstance(content, dict):
-        raise ValueError("not a JSON object")
-    entry = {key: value for key, value in content.items() if key != CHECKSUM}
-    if content != sealed(entry):
-        raise ValueError("its checksum is not that of its content")
-    return entry
 
 
 # ---- playing ----

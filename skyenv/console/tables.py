@@ -1,9 +1,11 @@
-"""Tables as text: columns for terminals, Markdown and LaTeX."""
+"""Tables as text: columns for terminals, Markdown, LaTeX and CSV."""
 
+import csv
+import io
 import re
 import textwrap
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 Rows = Sequence[Sequence[str]]
 
@@ -78,3 +80,11 @@ def latex(rows: Rows, left: int = 1) -> str:
     shape = "l" * left + "r" * (len(rows[0]) - left)
     lines = [rf"\begin{{tabular}}{{{shape}}}", r"\hline", head, r"\hline", *body, r"\hline"]
     return "\n".join([*lines, r"\end{tabular}", ""])
+
+
+def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return records with the same fields as CSV, with a header."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([[*records[0]], *(record.values() for record in records)])
+    return text.getvalue()

@@ -18,8 +18,8 @@ from skyenv.solving.tree import Opening
 from skyenv.statistics import mean_of
 
 TASKS: Final = ("duel-4", "alea-4")
-# At how many random numbers every decision of theirs is asked; an equilibrium is solved.
-AGENTS: Final = {"greedy": 4, "trained": 16, "ismcts-trained": 1, "equilibrium": 0}
+# An equilibrium is solved.
+AGENTS: Final = ("greedy", "trained", "ismcts-trained", "equilibrium")
 
 # Levels of actions, the more is bid the higher; those of cards are 2 to 4, by value.
 PASSES = 0
@@ -38,16 +38,15 @@ def bidding(scale: Scale) -> Iterator[Figure]:
     where another one is best; "high": the reverse; "other": a black card for a coloured one or the
     reverse, or another building. "Gives up": the share of passes where a bid is best; "goes on": of
     bids where passing is. "Price": points that the winner pays. "Jump": the share of raises by more
-    than 6 points. Means over openings and their 95 % intervals. An agent is asked at 4 (greedy),
-    16 (trained) or 1 (ismcts-trained) random numbers; an equilibrium has a NashConv of at most
-    0.2 % of the payoffs' range.
+    than 6 points. Means over openings and their 95 % intervals. An equilibrium has a NashConv of
+    at most 0.2 % of the payoffs' range.
     """
-    for task, (name, samples) in itertools.product(TASKS, AGENTS.items()):
+    for task, name in itertools.product(TASKS, AGENTS):
         rows = []
         for number in range(scale.of(16)):
             opening = Opening(f"{task}/{number}")
-            if samples:
-                *_, policy = policy_of(make_agent(name), opening, samples)
+            if name != "equilibrium":
+                policy = policy_of(make_agent(name), opening).policy
             else:
                 *_, (policy, *_) = solve(Solver(opening.tree), 0.002)
             rows.append(play(opening, policy))

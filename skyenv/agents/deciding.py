@@ -118,6 +118,28 @@ def checked_actions(agent: Agent, decisions: Decisions) -> Int64:
     return actions.astype(np.int64, copy=False)
 
 
+def checked_probabilities(agent: Agent, decisions: Decisions) -> Float64:
+    """Return the probabilities that an agent evaluates for some decisions: float64 (k, 103).
+
+    Raises:
+        AgentError: there are none, or they aren't probabilities of the legal actions.
+    """
+    evaluations = agent.evaluate(decisions)
+    found = np.asarray(None if evaluations is None else evaluations[0])
+    if found.shape != decisions.mask.shape or found.dtype.kind != "f":
+        raise AgentError(
+            f"agent {agent.name} must evaluate {len(decisions)} decisions with probabilities of "
+            f"shape {decisions.mask.shape}, not {found.dtype} {found.shape}"
+        )
+    fits = (found >= 0) & ((found == 0) | (decisions.mask != 0))
+    if not (fits.all() and np.allclose(found.sum(axis=1), 1, rtol=0, atol=1e-6)):
+        raise AgentError(
+            f"agent {agent.name} evaluates with numbers that aren't probabilities of the legal "
+            "actions: they must be at least 0, 0 for illegal actions, and sum to 1"
+        )
+    return found.astype(np.float64, copy=False)
+
+
 def decide_game(game: Game, agent: Agent, salt: int = 0) -> int:
     """Return the agent's action in a single game that is not over; the same as in a batch."""
     return int(decide(game.batch, agent, [0], salt)[0])

@@ -127,6 +127,8 @@ class Agent(ABC):
         uses_view: whether `act` reads `Decisions.view`.
         searches_with: names of the agents that a search uses as model or prior; it does better
             against them than against others of their strength.
+        samples_evaluation: whether `act` chooses with exactly the probabilities of `evaluate`, by
+            the decision's random number. The agent's NashConv is then exact.
     """
 
     name: str = "agent"
@@ -135,6 +137,7 @@ class Agent(ABC):
     uses_observation: bool = False
     uses_view: bool = False
     searches_with: tuple[str, ...] = ()
+    samples_evaluation: bool = False
 
     @abstractmethod
     def act(self, decisions: Decisions) -> npt.NDArray[np.integer[Any]]:

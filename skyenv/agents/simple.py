@@ -30,6 +30,7 @@ class WeightedAgent(Agent):
     """
 
     weights: Float64
+    samples_evaluation = True
 
     def act(self, decisions: Decisions) -> Int64:
         """See :class:`Agent`."""

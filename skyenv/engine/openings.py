@@ -99,6 +99,8 @@ def task_of(name: str) -> Task:
 FILE: Final = "openings.npz"
 SALT: Final = 0x7A5CBE61
 """Of the choice of an opening by the seed."""
+HELD_OUT: Final = "held-out"
+"""What names a task's held-out openings."""
 
 
 @cache
@@ -134,6 +136,17 @@ def openings(name: str) -> RecordArray:
             f"task {task} has the openings {task}/0 to {task}/{len(games) - 1}, not {shown(name)}"
         )
     return games[int(number) : int(number) + 1]
+
+
+def measured(task: str, number: int) -> list[str]:
+    """Return the names of a task's first held-out openings, at most `number`: the fixed set on
+    which agents and algorithms are measured.
+
+    Raises:
+        OptionError: there is no such task.
+    """
+    stored = len(openings(task))
+    return [f"{task}/{index}" for index in range(4 * stored // 5, stored)[:number]]
 
 
 @rule

@@ -7,11 +7,12 @@ The public tree is traversed with vectors over hands: Johanson, Waugh, Bowling, 
 *Accelerating Best Response Calculation in Large Extensive Games* (2011).
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from skyenv.array_types import Float64
+from skyenv.errors import OptionError
 from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import CARD_VALUES
@@ -19,6 +20,9 @@ from skyenv.rules.record import Array
 from skyenv.solving.tree import ALEA_SETS, CHANCE, LEAF, MAX_SEATS, Opening, TaskTree
 
 Policy = Float64
+
+# Largest difference from 1 of a decision's probabilities, all together.
+TOLERANCE: Final = 1e-6
 
 # ---- walking ----
 
@@ -53,9 +57,9 @@ def spread(tree: TaskTree, policy: Array, reach: Array) -> None:
 
 
 @entry_point("policies of agents")
-def spread_level(tree: TaskTree, policy: Array, reach: Array, level: Array) -> None:
-    """Do the same as :func:`spread` for nodes of one depth, int64 (k,). A hand with one legal edge
-    takes it.
+def spread_level(tree: TaskTree, policies: Array, reach: Array, level: Array) -> None:
+    """Do the same as :func:`spread` for nodes of one depth, int64 (k,), with the first of some
+    policies, float64 (m, n). In all of them a hand with one legal edge takes it.
     """
     for node in level:
         kind = tree.kind[node]
@@ -65,8 +69,8 @@ def spread_level(tree: TaskTree, policy: Array, reach: Array, level: Array) -> N
                 bits = tree.legal[entry + hand]
                 for edge in range(tree.first[node + 1] - tree.first[node]):
                     if bits == 1 << edge:
-                        policy[tree.block[node] + edge * hands + hand] = 1.0
-        pass_on(tree, policy, reach, node)
+                        policies[:, tree.block[node] + edge * hands + hand] = 1.0
+        pass_on(tree, policies[0], reach, node)
 
 
 @rule
@@ -105,16 +109,26 @@ def sum_children(tree: TaskTree, values: Array, node: int, hands: int) -> None:
 
 
 @rule
+def best_edge(tree: TaskTree, values: Array, node: int, hand: int) -> int:
+    """Return the best legal edge of a node for a hand of its seat, the first of several; −1 if none
+    is legal.
+    """
+    first, bits, best = tree.first[node], tree.legal[tree.first_legal[node] + hand], -1
+    for edge in range(tree.first[node + 1] - first):
+        if (bits >> edge) & 1 and (
+            best < 0
+            or values[tree.child[first + edge], hand] > values[tree.child[first + best], hand]
+        ):
+            best = edge
+    return best
+
+
+@rule
 def best_of(tree: TaskTree, values: Array, node: int) -> None:
     """Write a node's value for each hand of its seat under the best legal edge."""
-    first, entry = tree.first[node], tree.first_legal[node]
     for hand in range(tree.numbers[tree.kind[node]]):
-        bits, best, found = tree.legal[entry + hand], 0.0, False
-        for edge in range(tree.first[node + 1] - first):
-            value = values[tree.child[first + edge], hand]
-            if (bits >> edge) & 1 and (value > best or not found):
-                best, found = value, True
-        values[node, hand] = best
+        edge = best_edge(tree, values, node, hand)
+        values[node, hand] = 0.0 if edge < 0 else values[tree.child[tree.first[node] + edge], hand]
 
 
 @rule
@@ -165,11 +179,50 @@ def find_losses(
                 losses[node, hand] = reach[node, seat, hand] * less
 
 
+@entry_point("best responses")
+def respond(tree: TaskTree, values: Array, seat: int, policy: Array) -> None:
+    """Write a seat's best response into a policy, after :func:`seat_value` with `best`."""
+    for node in range(len(tree.kind)):
+        if tree.kind[node] == seat:
+            for hand in range(tree.numbers[seat]):
+                best = best_edge(tree, values, node, hand)
+                for edge in range(tree.first[node + 1] - tree.first[node]):
+                    place = tree.block[node] + edge * tree.numbers[seat] + hand
+                    policy[place] = 1.0 if edge == best else 0.0
+
+
+@entry_point("policies of agents")
+def find_fault(tree: TaskTree, policy: Array, reach: Array) -> int:
+    """Return the first node where a policy isn't one; −1 if there is none.
+
+    Probabilities are at least 0, and 0 for illegal edges; where the seat's own choices lead to
+    the decision they sum to 1.
+    """
+    spread(tree, policy, reach)
+    for node in range(len(tree.kind)):
+        seat = tree.kind[node]
+        if seat >= CHANCE:
+            continue
+        for hand in range(tree.numbers[seat]):
+            bits, total = tree.legal[tree.first_legal[node] + hand], 0.0
+            for edge in range(tree.first[node + 1] - tree.first[node]):
+                share = policy[tree.block[node] + edge * tree.numbers[seat] + hand]
+                if not 0.0 <= share <= ((bits >> edge) & 1) * (1.0 + TOLERANCE):
+                    return node
+                total += share
+            if bits != 0 and reach[node, seat, hand] > 0.0 and abs(total - 1.0) > TOLERANCE:
+                return node
+    return -1
+
+
 # ---- evaluating ----
 
 
 class Evaluator:
     """An exact evaluator of policies on a tree.
+
+    Its methods raise OptionError for arrays that aren't policies. Decisions that a seat's own
+    choices don't reach may have no probabilities.
 
     Args:
         tree: the tree of an opening.
@@ -190,6 +243,14 @@ class Evaluator:
         """Return each seat's best-response value in VP against the others' part of a policy."""
         return self._values_of(policy, True)
 
+    def best_response(self, policy: Policy, seat: int) -> Policy:
+        """Return a policy in which a seat plays its best response, and the others as before."""
+        self._check(policy)
+        seat_value(self.tree, policy, self.reach, self.worth, seat, True)
+        response = policy.copy()
+        respond(self.tree, self.worth, seat, response)
+        return response
+
     def values(self, policy: Policy) -> tuple[float, ...]:
         """Return each seat's value in VP if all follow a policy."""
         return self._values_of(policy, False)
@@ -202,12 +263,26 @@ class Evaluator:
         """Return a seat's losses against its best response in VP, float64 (n, h), for every node
         and hand, weighted by reach probability. Their sum is the best response's gain.
         """
+        self._check(policy)
         seat_value(self.tree, policy, self.reach, self.worth, seat, True)
         losses = np.zeros_like(self.worth)
         find_losses(self.tree, policy, self.reach, self.worth, seat, losses)
         return losses
 
+    def _check(self, policy: Policy) -> None:
+        """Raise OptionError if an array isn't a policy."""
+        if policy.shape != (self.tree.block[-1],):
+            raise OptionError(
+                f"a policy of this tree has shape ({self.tree.block[-1]},), not {policy.shape}"
+            )
+        if (node := find_fault(self.tree, policy, self.reach)) >= 0:
+            raise OptionError(
+                f"not a policy: at node {node} its numbers aren't probabilities of legal actions "
+                "that sum to 1"
+            )
+
     def _values_of(self, policy: Policy, best: bool) -> tuple[float, ...]:
+        self._check(policy)
         seats = range(self.reach.shape[1])
         return tuple(
             float(seat_value(self.tree, policy, self.reach, self.worth, seat, best))

@@ -1,135 +1,355 @@
-"""The commands ``exploitability`` (best responses to an agent) and ``solve`` (equilibria)."""
+"""The commands ``exploitability`` (best responses to agents) and ``solve`` (equilibria)."""
 
+import hashlib
+import itertools
 import json
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from skyenv.agents import Agent, agents_help, make_agent
-from skyenv.console.options import Options, argument, common, option
+from skyenv.console.options import BAD_DATA, Options, argument, common, option
 from skyenv.console.progress import progress
-from skyenv.console.tables import columns
-from skyenv.engine.openings import OF_AUCTIONS, TASKS, openings
-from skyenv.errors import CheckpointError
-from skyenv.files import check_writable, read_json, write_atomically
-from skyenv.solving.best_response import Evaluator, Loss, Policy, largest_losses
+from skyenv.console.tables import columns, counted, csv_text, latex
+from skyenv.engine.openings import OF_AUCTIONS, TASKS, measured, openings
+from skyenv.engine.rewards import CARD_VP
+from skyenv.errors import CheckpointError, OptionError, shown
+from skyenv.files import check_writable, read_json, sealed, unsealed, write_atomically
+from skyenv.solving.best_response import Evaluator, Loss, largest_losses
 from skyenv.solving.equilibrium import Solver, solve
-from skyenv.solving.responses import most_decisions, policy_of, seconds_for
+from skyenv.solving.mixing import mixing_of, purified
+from skyenv.solving.responses import (
+    DETERMINISTIC,
+    LEAST_SAMPLES,
+    REPORTED,
+    SAMPLED,
+    gains_of,
+    policy_of,
+)
 from skyenv.solving.tree import Opening
-from skyenv.statistics import interval, mean_of, percent
+from skyenv.statistics import numbers_of
 
+FORMAT: Final = "skyenv-exploitability-1"
 # Number of printed losses.
 LISTED = 5
+# Largest difference of figures that are computed again, by rounding.
+ROUNDING: Final = 1e-6
+
+# The fields of a row that are measured, in a file; others follow from them.
+FIELDS: Final = (
+    *("agent", "version", "opening", "nodes", "range", "policy"),
+    *("values", "gains", "gains_low", "losses"),
+)
+Row = dict[str, Any]
+"""An agent's figures in one opening (:func:`measure`)."""
+
+
+# ---- rows ----
+
+
+def measure(agent: Agent, opening: Opening | str, samples: int = LEAST_SAMPLES) -> Row:
+    """Return the gains of best responses to an agent in one opening.
+
+    Args:
+        agent: the agent.
+        opening: the opening, or its name.
+        samples: as for :func:`skyenv.solving.responses.policy_of`.
+
+    Returns:
+        `opening`, `nodes`, `range` (of the payoffs), `policy` (how it is known); by seat `values`,
+        `gains` and `gains_low` (:class:`skyenv.solving.responses.Gains`); `losses`, the largest;
+        and with two seats `nash_conv`, `nash_conv_low` and `share` (of the range), else None.
+    """
+    made = Opening(opening) if isinstance(opening, str) else opening
+    evaluator, found = Evaluator(made.tree), policy_of(agent, made, samples, shown=True)
+    gains, losses = (
+        gains_of(evaluator, found),
+        largest_losses(made, evaluator, found.policy, LISTED),
+    )
+    return _completed(
+        {
+            "opening": made.name,
+            "nodes": len(made.tree.kind),
+            "range": evaluator.payoff_range,
+            "policy": found.known,
+            "values": list(evaluator.values(found.policy)),
+            "gains": list(gains.high),
+            "gains_low": list(gains.low),
+            "losses": [loss._asdict() for loss in losses],
+        }
+    )
+
+
+def _completed(row: Row) -> Row:
+    """Add NashConv; gains of more than two seats don't add up to a distance from equilibrium."""
+    of_two = len(row["values"]) == 2
+    high, low = (sum(row[name]) if of_two else None for name in ("gains", "gains_low"))
+    share = None if high is None else high / row["range"]
+    return {**row, "nash_conv": high, "nash_conv_low": low, "share": share}
+
+
+def means(rows: Sequence[Row]) -> Row:
+    """Return the means of an agent's rows: `gains`, `gains_low`, `nash_conv`, `nash_conv_low` and
+    `share`; also `smallest` and `largest`, of `nash_conv`. They are exact over these openings.
+    """
+    found: Row = {
+        name: np.mean([row[name] for row in rows], axis=0).tolist()
+        for name in ("gains", "gains_low")
+    }
+    for name in ("nash_conv", "nash_conv_low", "share"):
+        numbers = [row[name] for row in rows]
+        found[name] = None if None in numbers else float(np.mean(numbers))
+    of_two = found["nash_conv"] is not None
+    for name, end in (("smallest", min), ("largest", max)):
+        found[name] = end(row["nash_conv"] for row in rows) if of_two else None
+    return found
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return an agent's rows and their mean, in columns."""
+    return columns(_cells_by_opening(rows))
+
+
+def _cells_by_opening(rows: Sequence[Row]) -> list[list[str]]:
+    lines = [[row["opening"], f"{row['nodes']:,}", *_figures(row)] for row in rows]
+    return [["opening", "nodes", *_headings(rows[0])], *lines, ["mean", "", *_figures(means(rows))]]
+
+
+def _cells_by_agent(rows: Sequence[Row]) -> list[list[str]]:
+    """Return a header and a line for each agent, with its means."""
+    lines = [["agent", "policy", *_headings(rows[0]), "over openings"]]
+    for agent in dict.fromkeys(row["agent"] for row in rows):
+        own = [row for row in rows if row["agent"] == agent]
+        mean, known = means(own), {row["policy"] for row in own}
+        policy = SAMPLED if SAMPLED in known else known.pop()
+        ends = "–" if mean["largest"] is None else _between(mean["smallest"], mean["largest"])
+        lines.append([agent, policy, *_figures(mean), ends])
+    return lines
+
+
+def _headings(row: Row) -> list[str]:
+    if row["nash_conv"] is None:
+        return [f"gain of seat {seat}, VP" for seat in range(len(row["gains"]))]
+    return ["NashConv, VP", "of the range"]
+
+
+def _figures(row: Row) -> list[str]:
+    """Return NashConv and its share of the range; with three seats, each seat's gain."""
+    if row["nash_conv"] is None:
+        return [_between(*each) for each in zip(row["gains_low"], row["gains"], strict=True)]
+    return [_between(row["nash_conv_low"], row["nash_conv"]), f"{row['share']:.1%}"]
+
+
+def _between(low: float, high: float) -> str:
+    """Return a figure, or both ends of what it lies between."""
+    return f"{high:.3f}" if low == high else f"{low:.3f} to {high:.3f}"
+
+
+def loss_lines(rows: Sequence[Row]) -> str:
+    """Return the largest losses, a line for each decision."""
+    losses = [(row["opening"], Loss(**loss)) for row in rows for loss in row["losses"]]
+    losses.sort(key=lambda found: -found[1].vp)
+    return "\n".join(f"{opening}, {loss.text()}" for opening, loss in losses[:LISTED])
+
+
+# ---- exploitability ----
 
 
 @dataclass(frozen=True)
 class ExploitabilityOptions(Options):
     """Options of ``exploitability``."""
 
-    agent: str = argument(f"agent to exploit: {agents_help()}", metavar="AGENT")
+    agents: tuple[str, ...] = argument(
+        f"agents to exploit: {agents_help()}", metavar="AGENT", default=()
+    )
     task: str = option("alea-4", "the task", choices=OF_AUCTIONS)
-    openings: int = option(8, "number of the task's openings, from the first", low=1)
+    openings: int = option(32, "number of held-out openings, from the first", low=1)
     samples: int = option(
-        32, "random numbers per decision; 1 suffices for deterministic agents", low=1
+        LEAST_SAMPLES, "random numbers per decision of stochastic agents, even and at least 32"
     )
     json: Path | None = common("json")
+    csv: Path | None = common("json", text="write the figures as CSV to this file")
+    latex: Path | None = common("json", text="write the table as LaTeX to this file")
     resume: bool = option(False, "resume from the figures in --json FILE")
-
-
-def measure(agent: Agent, name: str, samples: int) -> dict[str, Any]:
-    """Return the NashConv of an agent from one opening: a row of the table."""
-    opening = Opening(name)
-    evaluator, policy = Evaluator(opening.tree), _asked(agent, opening, samples)
-    responses, values = evaluator.best_responses(policy), evaluator.values(policy)
-    conv = sum(responses) - sum(values)
-    return {
-        "opening": name,
-        "nodes": len(opening.tree.kind),
-        "range": evaluator.payoff_range,
-        "nash_conv": conv,
-        "share": conv / evaluator.payoff_range,
-        "responses": list(responses),
-        "values": list(values),
-        "losses": [loss._asdict() for loss in largest_losses(opening, evaluator, policy, LISTED)],
-    }
-
-
-def _asked(agent: Agent, opening: Opening, samples: int) -> Policy:
-    """Return the agent's policy; a bar shows the progress."""
-    most = most_decisions(opening)
-    seconds = seconds_for(agent, opening, samples)
-    print(
-        f"{opening.name}: at most {most.sum():,} decisions at {samples} random numbers, "
-        f"{seconds:.1f} s of CPU time",
-        file=sys.stderr,
+    check: Path | None = option(
+        None,
+        "compute the figures in this file of --json again, of all its agents or of some; exit code "
+        "1 if any differs",
+        metavar="FILE",
     )
-    with progress(int(most.sum()), "decision") as bar:
-        for number, known in zip(most.tolist(), policy_of(agent, opening, samples), strict=True):
-            bar.update(number)
-            policy = known
-    return policy
 
 
-def measure_exploitability(options: ExploitabilityOptions) -> None:
-    """Run ``exploitability``."""
-    agent = make_agent(options.agent)
-    settings = {
-        "agent": options.agent,
-        "version": agent.version_at(TASKS[options.task].num_players, "front"),
-        "task": options.task,
-        "samples": options.samples,
+def measure_exploitability(options: ExploitabilityOptions) -> int:
+    """Run ``exploitability``; return its exit code."""
+    if options.check is not None:
+        return _check(options, options.check)
+    if not options.agents:
+        raise OptionError("name an agent to exploit, or a file to --check")
+    check_writable(*(path for path in (options.json, options.csv, options.latex) if path))
+    agents = {name: make_agent(name) for name in options.agents}
+    settings = _settings(options.task, options.samples)
+    rows: dict[tuple[str, str], Row] = {}
+    if options.json is not None and options.resume and options.json.exists():
+        rows = _rows_so_far(options.json, settings, agents)
+    names = measured(options.task, options.openings)
+    for opening in names:
+        made = None
+        for agent in [one for one in agents if (one, opening) not in rows]:
+            made = made or Opening(opening)
+            said = {"agent": agent, "version": _version(agents[agent], options.task)}
+            rows[agent, opening] = said | measure(agents[agent], made, options.samples)
+            if options.json is not None:
+                content = sealed({**settings, "rows": list(rows.values())})
+                write_atomically(options.json, json.dumps(content, indent=1) + "\n")
+    _report(options, [rows[agent, opening] for agent in agents for opening in names])
+    return 0
+
+
+def _report(options: ExploitabilityOptions, rows: Sequence[Row]) -> None:
+    """Print the table and write it."""
+    of_one = len(set(options.agents)) == 1
+    cells = _cells_by_opening(rows) if of_one else _cells_by_agent(rows)
+    print(columns(cells))
+    number = counted(len({row["opening"] for row in rows}), "opening")
+    print(loss_lines(rows) if of_one else f"Means over {number} of {options.task}.")
+    if options.csv is not None:
+        write_atomically(options.csv, csv_text([*map(_flat, rows)]))
+    if options.latex is not None:
+        write_atomically(options.latex, latex(cells))
+
+
+def _version(agent: Agent, task: str) -> str:
+    return agent.version_at(TASKS[task].num_players, "front")
+
+
+def _settings(task: str, samples: int) -> dict[str, Any]:
+    """Return what figures depend on beside the agent."""
+    found = b"".join(openings(name).tobytes() for name in measured(task, sys.maxsize))
+    digest = hashlib.sha256(found).hexdigest()
+    return {
+        "format": FORMAT,
+        "task": task,
+        "samples": samples,
+        "price": CARD_VP,
+        "openings": digest,
     }
-    rows = _rows_so_far(options, settings)
-    for index in range(len(rows), min(options.openings, len(openings(options.task)))):
-        rows.append(measure(agent, f"{options.task}/{index}", options.samples))
-        if options.json is not None:
-            content = {**settings, "openings": rows}
-            write_atomically(options.json, json.dumps(content, indent=1) + "\n")
-    print(table(rows))
-    print(loss_lines(rows))
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    """Return a row for CSV: lists by seat become `gains_0` and so on, losses are left out."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, list):
+            flat |= {f"{name}_{i}": one for i, one in enumerate(value) if name != "losses"}
+        else:
+            flat[name] = value
+    return flat
 
 
 def _rows_so_far(
-    options: ExploitabilityOptions, settings: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Return the rows written by an interrupted run of the same command.
+    path: Path, settings: Mapping[str, Any], agents: Mapping[str, Agent]
+) -> dict[tuple[str, str], Row]:
+    """Return the rows written by an interrupted run, by agent and opening.
 
     Raises:
-        CheckpointError: the file belongs to another command.
+        CheckpointError: as for :func:`read_figures`, or the agents have other versions.
     """
-    if options.json is None:
-        return []
-    check_writable(options.json)
-    if not (options.resume and options.json.exists()):
-        return []
-    earlier = read_json(options.json)
-    rows: list[dict[str, Any]] = earlier.pop("openings", None) or earlier.pop("positions", [])
-    for row in rows:  # of older files, in which openings are called positions
-        row["opening"] = row.pop("position", row.get("opening"))
-    if earlier != settings:
-        raise CheckpointError(f"{options.json} holds figures of {earlier}, not of {dict(settings)}")
-    return rows[: options.openings]
+    rows = {(row["agent"], row["opening"]): row for row in read_figures(path, settings)["rows"]}
+    for (name, _), row in rows.items():
+        now = _version(agents[name], settings["task"]) if name in agents else row["version"]
+        if row["version"] != now:
+            raise CheckpointError(
+                f"{path} holds figures of {name}, version {row['version']}; it is now {now}"
+            )
+    return rows
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Return the rows and their mean with its 95 % interval, in columns."""
-    lines = [["opening", "nodes", "NashConv, VP", "of the payoffs' range"]]
-    lines += [
-        [row["opening"], f"{row['nodes']:,}", f"{row['nash_conv']:.3f}", f"{row['share']:.1%}"]
-        for row in rows
+def read_figures(path: Path, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the content of a file of ``exploitability --json``: settings and `rows`.
+
+    Args:
+        path: the file.
+        settings: those expected; None: any of today's openings and prices.
+
+    Raises:
+        CheckpointError: the file is damaged or edited, or has other settings. OSError: it can't be
+            read.
+    """
+    content = read_json(path)
+    try:
+        found = {name: value for name, value in unsealed(content).items() if name != "rows"}
+        expected = settings or _settings(found["task"], found["samples"])
+        if found != expected:
+            raise OptionError(f"figures of {found}, not of {dict(expected)}")
+        names = measured(found["task"], sys.maxsize)
+        for row in content["rows"]:
+            _check_row(row, names, TASKS[found["task"]].num_players)
+        if len({(row["agent"], row["opening"]) for row in content["rows"]}) < len(content["rows"]):
+            raise ValueError("it has two rows of an agent in an opening")
+    except OptionError as error:
+        raise CheckpointError(f"{path} holds {error}") from error
+    except (ValueError, TypeError, KeyError, ArithmeticError) as error:
+        raise CheckpointError(f"{path} holds no figures of exploitability: {error!r}") from error
+    return content
+
+
+def _check_row(row: Any, openings: Sequence[str], players: int) -> None:
+    """Check a row of a file.
+
+    Raises:
+        ValueError, TypeError, KeyError: it isn't one of :func:`measure`.
+    """
+    base = {name: row[name] for name in FIELDS}
+    numbers = numbers_of([row["values"], row["gains"], row["gains_low"]])
+    exact = row["policy"] in (REPORTED, DETERMINISTIC)
+    fits = (
+        row == _completed(base),
+        row["opening"] in openings,
+        isinstance(row["agent"], str) and isinstance(row["version"], str),
+        exact or row["policy"] == SAMPLED,
+        numbers.shape[1] == players,
+        (numbers[1] > -ROUNDING).all(),
+        not exact or (numbers[1] == numbers[2]).all(),
+        isinstance(row["nodes"], int) and 0 < row["range"] < np.inf,
+        all(0 <= Loss(**loss).vp <= row["range"] for loss in row["losses"]),
+    )
+    if not all(fits):
+        raise ValueError(f"the figures of {shown(row['opening'])} contradict each other")
+
+
+def _check(options: ExploitabilityOptions, path: Path) -> int:
+    """Compute the rows of a file again; print those that differ, and return the exit code."""
+    content = read_figures(path)
+    names = measured(content["task"], options.openings)
+    chosen = options.agents or {row["agent"] for row in content["rows"]}
+    rows = [row for row in content["rows"] if row["agent"] in chosen and row["opening"] in names]
+    if not rows:
+        raise OptionError(f"{path} has no figures of {', '.join(chosen)}")
+    found = [_differences(row, content["task"], content["samples"]) for row in rows]
+    for line in itertools.chain(*found):
+        print(line)
+    print(f"{counted(len(rows), 'row')} computed again, {sum(map(bool, found))} of them differ")
+    return BAD_DATA if any(found) else 0
+
+
+def _differences(row: Row, task: str, samples: int) -> list[str]:
+    """Return what a row says that isn't so when it is computed again."""
+    agent = make_agent(row["agent"])
+    now = {"version": _version(agent, task), **measure(agent, row["opening"], samples)}
+    return [
+        f"{row['agent']}, {row['opening']}: {name} is {now[name]}, not {row[name]}"
+        for name in ("version", "policy", "nodes", "range", "values", "gains", "gains_low")
+        if not (
+            row[name] == now[name]
+            if isinstance(row[name], str)
+            else np.allclose(row[name], now[name], rtol=0, atol=ROUNDING)
+        )
     ]
-    conv, share = (mean_of([row[unit] for row in rows]) for unit in ("nash_conv", "share"))
-    return columns([*lines, ["mean", "", interval(conv, 3), percent(share)]])
-
-
-def loss_lines(rows: list[dict[str, Any]]) -> str:
-    """Return the largest losses, a line for each decision."""
-    losses = [(row["opening"], Loss(**loss)) for row in rows for loss in row["losses"]]
-    losses.sort(key=lambda found: -found[1].vp)
-    return "\n".join(f"{opening}, {loss.text()}" for opening, loss in losses[:LISTED])
 
 
 # ---- solve ----
@@ -140,7 +360,7 @@ class SolveOptions(Options):
     """Options of ``solve``."""
 
     task: str = option("duel-4", "a task with two seats", choices=OF_AUCTIONS)
-    openings: int = option(8, "number of the task's openings, from the first", low=1)
+    openings: int = option(8, "number of held-out openings, from the first", low=1)
     share: float = option(
         0.001, "stop once NashConv is at most this share of the payoffs' range", above=True, high=1
     )
@@ -150,13 +370,18 @@ class SolveOptions(Options):
 
 def solve_task(options: SolveOptions) -> None:
     """Run ``solve``."""
-    lines = [["opening", "nodes", "iterations", "NashConv", "of the range", "value", "seconds"]]
-    number = min(options.openings, len(openings(options.task)))
+    lines = [
+        [
+            *("opening", "nodes", "iterations", "NashConv", "of the range", "value"),
+            *("purified gap", "mixed", "seconds"),
+        ]
+    ]
+    names = measured(options.task, options.openings)
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
-    with progress(number, "opening") as bar:
-        for index in range(number):
-            lines.append(_solve_one(f"{options.task}/{index}", options))
+    with progress(len(names), "opening") as bar:
+        for name in names:
+            lines.append(_solve_one(name, options))
             bar.update()
     print(columns(lines))
 
@@ -173,6 +398,7 @@ def _solve_one(name: str, options: SolveOptions) -> list[str]:
     finally:
         if file is not None:
             solver.save(file)
+    gap = Evaluator(tree).nash_conv(purified(tree, solution.policy))
     best, worst = solution.responses[0], -solution.responses[1]
     return [
         name,
@@ -181,5 +407,7 @@ def _solve_one(name: str, options: SolveOptions) -> list[str]:
         f"{solution.nash_conv:.5f}",
         f"{solution.nash_conv / solution.payoff_range:.4%}",
         f"{(best + worst) / 2:.3f}",
+        f"{gap / solution.payoff_range:.2%}",
+        f"{mixing_of(tree, solution.policy).share:.0%}",
         f"{time.process_time() - begun:.1f}",
     ]

@@ -4,12 +4,14 @@ Source: Tammelin, Burch, Johanson, Bowling, *Solving Heads-up Limit Texas Hold'e
 """
 
 import hashlib
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 import numpy as np
 
+from skyenv.array_types import AnyArray, Float64
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import writing
 from skyenv.rules.compiling import entry_point, rule
@@ -26,6 +28,10 @@ from skyenv.solving.tree import CHANCE, LEAF, TaskTree
 
 # Iterations between checks for Ctrl-C.
 AT_ONCE: Final = 16
+# Largest number of iterations of a stored solution.
+MOST_ITERATIONS: Final = 10**9
+# Relative error of sums, by rounding.
+ROUNDING: Final = 1e-9
 
 
 @rule
@@ -178,32 +184,82 @@ class Solver:
         return Solution(policy, self.iterations, responses, self._evaluator.payoff_range)
 
     def save(self, file: Path) -> None:
-        """Save the solver's state for :meth:`load`.
+        """Save the solver's state for :meth:`load`, with a digest of its content.
 
         Raises:
             OSError: the file can't be written.
         """
+        content = {
+            "tree": np.array(digest_of(self.tree)),
+            "iterations": np.array(self.iterations),
+            "sums": self._sums,
+        }
         with writing(file) as stream:
-            np.savez_compressed(
-                stream, tree=digest_of(self.tree), iterations=self.iterations, sums=self._sums
-            )
+            np.savez_compressed(stream, **content, seal=_seal(content))  # type: ignore[arg-type]
 
     def load(self, file: Path) -> None:
         """Load a state saved by :meth:`save`.
 
         Raises:
-            CheckpointError: the file is damaged, or belongs to another tree.
+            CheckpointError: the file is damaged or edited, belongs to another tree, or holds no
+                sums of so many iterations.
             OSError: the file can't be read.
         """
-        try:
-            with file.open("rb") as stream, np.load(stream) as saved:
-                tree, sums = saved["tree"], saved["sums"]
-                iterations = int(saved["iterations"])
-        except Exception as error:  # NumPy, zipfile and zlib raise many kinds for damaged files
-            raise CheckpointError(f"{file} is not a saved solution: {error}") from error
-        if str(tree) != digest_of(self.tree) or sums.shape != self._sums.shape:
+        seal = np.array(digest_of(self.tree))
+        wanted = {"tree": seal, "iterations": np.array(0), "sums": self._sums, "seal": seal}
+        with file.open("rb") as stream:
+            try:
+                content = _arrays_like(wanted, stream)
+            except Exception as error:  # zipfile, zlib and NumPy raise many kinds
+                raise CheckpointError(
+                    f"{file} is not a saved solution of this opening: {error}"
+                ) from error
+        if content["tree"] != seal:
             raise CheckpointError(f"{file} is a solution of another opening or variant")
+        iterations, sums = int(content["iterations"]), content["sums"]
+        if content.pop("seal") != _seal(content) or not self._possible(iterations, sums):
+            raise CheckpointError(
+                f"{file} is damaged or edited: its digest or its sums can't come from "
+                f"{iterations} iterations"
+            )
         self.iterations, self._sums[:] = iterations, sums
+
+    def _possible(self, iterations: int, sums: Float64) -> bool:
+        """Return whether sums lie within their bounds: an iteration adds at most the payoffs' range
+        to a regret, and at most its own weight to an average.
+        """
+        most = (iterations * self._evaluator.payoff_range, iterations * (iterations + 1) / 2)
+        bounds = np.array(most)[:, None] * (1 + ROUNDING)
+        return 0 <= iterations <= MOST_ITERATIONS and bool(((sums >= 0) & (sums <= bounds)).all())
+
+
+def _seal(content: Mapping[str, AnyArray]) -> AnyArray:
+    """Return the SHA-256 of arrays, in hexadecimal: a text, ()."""
+    digest = hashlib.sha256()
+    for name in ("tree", "iterations", "sums"):
+        digest.update(np.ascontiguousarray(content[name]).tobytes())
+    return np.array(digest.hexdigest())
+
+
+def _arrays_like(wanted: Mapping[str, AnyArray], stream: BinaryIO) -> dict[str, AnyArray]:
+    """Return the arrays of a ``.npz`` file; they must have names, shapes and types as `wanted`.
+
+    Headers are compared first, so memory is allocated for arrays that fit alone.
+
+    Raises:
+        ValueError, KeyError, zipfile.BadZipFile, zlib.error: they differ, or the file is damaged.
+    """
+    found = {}
+    with zipfile.ZipFile(stream) as archive:
+        for name, like in wanted.items():
+            with archive.open(f"{name}.npy") as member:
+                np.lib.format.read_magic(member)
+                header = np.lib.format.read_array_header_1_0(member)
+                if header != (like.shape, False, like.dtype):
+                    raise ValueError(f"{name} is of shape and type {header}")
+                content = member.read(like.nbytes)
+                found[name] = np.frombuffer(content, like.dtype).reshape(like.shape)
+    return found
 
 
 def digest_of(tree: TaskTree) -> str:

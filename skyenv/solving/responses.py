@@ -1,29 +1,48 @@
-"""Agents' policies in a task, measured by querying every reachable decision.
+"""Agents' policies in a task, from every decision that their own choices can reach.
 
-A policy is measured by an agent's actions, not by the probabilities that it reports. Each decision
-is queried at evenly spaced random numbers, which have equal weights. Decisions that the agent's own
-earlier choices never reach are skipped.
+* An agent that samples its evaluation (:attr:`skyenv.agents.Agent.samples_evaluation`) reports its
+  probabilities.
+* Others are asked for actions at random numbers. An agent that gives the same answers to two
+  different numbers, in all decisions, is deterministic.
+* Policies of the rest are sampled, with random numbers drawn anew for each position and hand. Best
+  responses to such a policy also exploit its sampling error, so there is a lower estimate, too.
 """
 
-import time
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from skyenv.agents.deciding import checked_actions, decisions_in
+from skyenv.agents.deciding import checked_actions, checked_probabilities, decisions_in
 from skyenv.agents.interface import Agent
 from skyenv.array_types import Bool, Float64, Int64, RecordArray
+from skyenv.console.progress import progress
 from skyenv.engine.games import Games
+from skyenv.errors import AgentError, OptionError
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv.rules.chance import hash32
+from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import BLACK
-from skyenv.solving.best_response import Policy, spread_level
-from skyenv.solving.tree import CHANCE, MAX_SEATS, Opening
+from skyenv.rules.record import Array
+from skyenv.solving.best_response import Evaluator, Policy, spread_level
+from skyenv.solving.tree import CHANCE, MAX_SEATS, Opening, TaskTree
 
+LEAST_SAMPLES: Final = 32
+"""Fewest random numbers per decision of a stochastic agent."""
+REPORTED: Final = "reported"
+"""How a policy is known: by the agent's own probabilities."""
+DETERMINISTIC: Final = "deterministic"
+"""How a policy is known: by an action per decision, the same at two random numbers."""
+SAMPLED: Final = "sampled"
+"""How a policy is known: by actions at several random numbers."""
 # Decisions in one batch.
 ROWS: Final = 4096
-# Nodes for the estimate of time.
-TRIED: Final = 32
+# Share of uniform play in the policy to which the lower estimate responds. It decides where the
+# samples don't lead.
+TREMBLE: Final = 1e-6
 
 
 @dataclass(frozen=True)
@@ -60,22 +79,6 @@ def most_decisions(opening: Opening) -> Int64:
     rows = np.repeat(depths, np.diff(tree.first_legal))
     several = (tree.legal & (tree.legal - 1)) != 0
     return np.bincount(rows, several, int(depths.max()) + 1).astype(np.int64)
-
-
-def seconds_for(agent: Agent, opening: Opening, samples: int) -> float:
-    """Return an upper estimate of the queries' CPU time in seconds, from a sample of the tree.
-
-    It counts all decisions, and an agent's own choices may reach few of them.
-    """
-    tree = opening.tree
-    deciding = np.flatnonzero(tree.kind < CHANCE)
-    reach = np.ones((*tree.payoff.shape, tree.numbers.max()))
-    asked = queries(opening, deciding[:: len(deciding) // TRIED + 1], reach)
-    ask(agent, asked, 1)  # compiles
-    begun = time.process_time()
-    ask(agent, asked, 1)
-    each = (time.process_time() - begun) / max(len(asked.node), 1)
-    return each * samples * float(most_decisions(opening).sum())
 
 
 def queries(opening: Opening, nodes: Int64, reach: Any, last: bool = False) -> Queries:
@@ -148,52 +151,217 @@ def deal_others(
     return np.asarray(fits.any(axis=1))
 
 
-def ask(agent: Agent, asked: Queries, samples: int) -> Int64:
-    """Return the agent's actions, int64 (samples, q), at evenly spaced random numbers."""
-    actions = np.zeros((samples, len(asked.node)), np.int64)
-    numbers = (np.arange(samples) + 0.5) / samples
-    for first in range(0, len(asked.node), ROWS):
-        games = Games.of(asked.states[first : first + ROWS])
-        for sample, number in enumerate(numbers):
-            uniform = np.full(games.num_games, number)
-            decisions = decisions_in(games, agent, uniform=uniform)
-            actions[sample, first : first + ROWS] = checked_actions(agent, decisions)
-    return actions
+# ---- asking ----
 
 
-def policy_of(agent: Agent, opening: Opening, samples: int = 32) -> Iterator[Policy]:
-    """Measure an agent's policy in all seats; yield it after each depth, the last one complete.
+class AgentPolicy(NamedTuple):
+    """An agent's policy in all seats of an opening.
+
+    Attributes:
+        policies: float64 (1, n), the exact policy; of a SAMPLED one (3, n), by all samples and by
+            each half of them.
+        known: how it is known: REPORTED, DETERMINISTIC or SAMPLED.
+    """
+
+    policies: Float64
+    known: str
+
+    @property
+    def policy(self) -> Policy:
+        """The policy, by all samples."""
+        return np.asarray(self.policies[0])
+
+
+# Returns an agent's probabilities, float64 (m, k, 103), in the decisions of a batch: its games,
+# nodes and hands, int64 (k,).
+Answer = Callable[[Games, Int64, Int64], Float64]
+
+
+def policy_of(
+    agent: Agent, opening: Opening, samples: int = LEAST_SAMPLES, *, shown: bool = False
+) -> AgentPolicy:
+    """Return an agent's policy.
 
     Args:
         agent: the agent.
         opening: of a task.
-        samples: random numbers per decision; 1 suffices for deterministic agents.
+        samples: random numbers per decision of a stochastic agent, even, at least 32.
+        shown: show progress bars.
 
     Raises:
-        AgentError: the agent returned illegal actions.
+        OptionError: too few samples, or an odd number.
+        AgentError: the agent returned illegal actions, or doesn't repeat its answers.
+    """
+    if samples < LEAST_SAMPLES or samples % 2:
+        raise OptionError(
+            f"samples must be even and at least {LEAST_SAMPLES}, not {samples}: with fewer, the "
+            "NashConv of a stochastic agent means nothing (one gave 0.28 VP for 3.20). Agents that "
+            "are deterministic are asked twice, whatever the number"
+        )
+    if agent.samples_evaluation:
+        return AgentPolicy(traverse(opening, partial(reported, agent), 1, shown), REPORTED)
+    number = zlib.crc32(opening.name.encode())
+    twice = traverse(opening, partial(frequencies, agent, number, 2), 3, shown)
+    if np.array_equal(twice[1], twice[2]):
+        return AgentPolicy(twice[:1], DETERMINISTIC)
+    answer = partial(frequencies, agent, number, samples)
+    return AgentPolicy(traverse(opening, answer, 3, shown), SAMPLED)
+
+
+def traverse(opening: Opening, answer: Answer, number: int, shown: bool) -> Float64:
+    """Return the policies by an agent's answers, float64 (number, n). Decisions that its earlier
+    choices never reach, by the first policy, are left out.
     """
     tree = opening.tree
-    policy = np.zeros(tree.block[-1])
+    policies = np.zeros((number, tree.block[-1]))
     reach = np.ones((*tree.payoff.shape, tree.numbers.max()))
-    depths = depths_of(opening)
-    for depth in range(int(depths.max()) + 1):
-        level = np.flatnonzero(depths == depth)
-        deciding = level[tree.kind[level] < CHANCE]
-        if len(deciding):
-            asked = queries(opening, deciding, reach)
-            actions = ask(agent, asked, samples)
-            note_answers(opening, asked, actions, policy)
-        spread_level(tree, policy, reach, level)
-        yield policy
+    depths, most = depths_of(opening), most_decisions(opening).cumsum()
+    with progress(int(most[-1]), "decision", desc=opening.name, shown=shown) as bar:
+        for depth, until in enumerate(most.tolist()):
+            level = np.flatnonzero(depths == depth)
+            deciding = level[tree.kind[level] < CHANCE]
+            if len(deciding):
+                asked = queries(opening, deciding, reach)
+                for first in range(0, len(asked.node), ROWS):
+                    rows = slice(first, first + ROWS)
+                    batch = Games.of(asked.states[rows]), asked.node[rows], asked.hand[rows]
+                    note(opening, *batch[1:], answer(*batch), policies)
+                    bar.update(len(batch[1]))
+            spread_level(tree, policies, reach, level)
+            bar.update(until - bar.n)
+    return policies
 
 
-def note_answers(opening: Opening, asked: Queries, actions: Int64, policy: Policy) -> None:
-    """Write the frequencies of the answers into a policy."""
+def reported(agent: Agent, games: Games, node: Int64, hand: Int64) -> Float64:
+    """Return the probabilities that an agent evaluates, float64 (1, k, 103)."""
+    return checked_probabilities(agent, decisions_in(games, agent))[None]
+
+
+def frequencies(
+    agent: Agent, opening: int, samples: int, games: Games, node: Int64, hand: Int64
+) -> Float64:
+    """Return the frequencies of an agent's actions, float64 (3, k, 103): in all samples, and in
+    each half.
+
+    Raises:
+        AgentError: an action is illegal, or the agent doesn't repeat its answers.
+    """
+    rows, counts = np.arange(len(node)), np.zeros((2, len(node), NUM_ACTIONS))
+    for sample in range(samples):
+        actions = _actions(agent, opening, sample, samples, games, node, hand)
+        counts[2 * sample // samples, rows, actions] += 1
+    if samples > 2:  # two that differ show a stochastic agent, or one to be refused here
+        again = _actions(agent, opening, samples - 1, samples, games, node, hand)
+        if (again != actions).any():
+            raise AgentError(
+                f"agent {agent.name} doesn't repeat its answers: it gave another action to the "
+                "same decision with the same random number. Decisions.uniform must be its only "
+                "source of randomness"
+            )
+    return np.stack([counts.sum(axis=0), *(2 * counts)]) / samples
+
+
+def _actions(
+    agent: Agent,
+    opening: int,
+    sample: int,
+    samples: int,
+    games: Games,
+    node: Int64,
+    hand: Int64,
+) -> Int64:
+    """Return an agent's actions with one sample of the random numbers, int64 (k,)."""
+    numbers = np.zeros(len(node))
+    draw_numbers(opening, node, hand, sample, samples, numbers)
+    return checked_actions(agent, decisions_in(games, agent, uniform=numbers))
+
+
+@entry_point("policies of agents")
+def draw_numbers(
+    opening: int, nodes: Array, hands: Array, sample: int, samples: int, numbers: Array
+) -> None:
+    """Write a sample of each decision's random numbers, float64 (k,). Each half of the samples
+    covers the interval [0, 1) evenly.
+
+    Args:
+        opening: a 32-bit number of the opening.
+        nodes, hands: the decisions, int64 (k,).
+        sample, samples: which sample, of how many.
+        numbers: written.
+    """
+    half = samples // 2
+    for row in range(len(nodes)):
+        decision = hash32((nodes[row] << 16) | hands[row], opening)
+        numbers[row] = (sample % half + hash32(sample, decision) / 2**32) / half
+
+
+def note(opening: Opening, node: Int64, hand: Int64, shares: Float64, policies: Float64) -> None:
+    """Write the probabilities of actions in some decisions, float64 (m, k, 103), into policies,
+    float64 (m, n).
+    """
     tree = opening.tree
-    hands = tree.numbers[tree.kind[asked.node]]
-    first, end = tree.first[asked.node], tree.first[asked.node + 1]
+    hands = tree.numbers[tree.kind[node]]
+    first, end = tree.first[node], tree.first[node + 1]
     for edge in range(int((end - first).max(initial=0))):
-        there = first + edge < end
-        share = (actions[:, there] == tree.action[first[there] + edge]).mean(axis=0)
-        place = tree.block[asked.node[there]] + edge * hands[there] + asked.hand[there]
-        policy[place] = share
+        there = np.flatnonzero(first + edge < end)
+        place = tree.block[node[there]] + edge * hands[there] + hand[there]
+        policies[:, place] = shares[:, there, tree.action[first[there] + edge]]
+
+
+# ---- gains ----
+
+
+class Gains(NamedTuple):
+    """Each seat's gain by a best response to an agent's policy, in VP.
+
+    Attributes:
+        low, high: estimates that on average are too low and too high; equal for a policy that is
+            known exactly. A sampled one's `high` is the gain against all samples, its `low` that
+            of responses to one half of the samples against the other half.
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+def gains_of(evaluator: Evaluator, agent: AgentPolicy) -> Gains:
+    """Return the seats' gains by best responses to an agent's policy."""
+    values = evaluator.values(agent.policy)
+    responses = evaluator.best_responses(agent.policy)
+    high = tuple(np.subtract(responses, values).tolist())
+    if agent.known != SAMPLED:
+        return Gains(high, high)
+    halves = agent.policies[1:]
+    low = []
+    for seat, value in enumerate(values):
+        won = [_won(evaluator, halves[half], halves[1 - half], seat) for half in range(2)]
+        low.append(sum(won) / 2 - value)
+    return Gains(tuple(low), high)
+
+
+def _won(evaluator: Evaluator, known: Policy, played: Policy, seat: int) -> float:
+    """Return what a seat's best response to one policy wins against another."""
+    known = known.copy()
+    tremble(evaluator.tree, known)
+    response = evaluator.best_response(known, seat)
+    own = np.repeat(evaluator.tree.kind == seat, np.diff(evaluator.tree.block))
+    return evaluator.values(np.where(own, response, played))[seat]
+
+
+@entry_point("policies of agents")
+def tremble(tree: TaskTree, policy: Array) -> None:
+    """Mix a policy with uniform play: a share TREMBLE of it, all where it has no probabilities."""
+    for node in range(len(tree.kind)):
+        if tree.kind[node] >= CHANCE:
+            continue
+        hands, edges = tree.numbers[tree.kind[node]], tree.first[node + 1] - tree.first[node]
+        for hand in range(hands):
+            bits, total, legal = tree.legal[tree.first_legal[node] + hand], 0.0, 0
+            for edge in range(edges):
+                total += policy[tree.block[node] + edge * hands + hand]
+                legal += (bits >> edge) & 1
+            for edge in range(edges):
+                place = tree.block[node] + edge * hands + hand
+                policy[place] *= 1.0 - TREMBLE
+                if (bits >> edge) & 1:
+                    policy[place] += (1.0 - (1.0 - TREMBLE) * total) / legal

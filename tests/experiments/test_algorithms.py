@@ -37,7 +37,7 @@ def test_mccfr_comes_close_to_an_equilibrium() -> None:
 def test_a_policy_is_judged_like_the_agent_that_samples_it() -> None:
     exam = Exam("duel-3/2")
     exact = exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)])
-    *_, acted = policy_of(First(), Opening("duel-3/2"), samples=1)
+    acted = policy_of(First(), Opening("duel-3/2")).policy
     assert exam.evaluator.nash_conv(exact) == pytest.approx(
         exam.evaluator.nash_conv(acted), abs=1e-12
     )

@@ -34,7 +34,7 @@ def test_auctions_are_counted_from_events(players: int) -> None:
 @pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1"])
 def test_losses_of_single_actions_sum_to_the_total(name: str) -> None:
     opening = Opening(name)
-    *_, policy = policy_of(make_agent("greedy"), opening, 2)
+    policy = policy_of(make_agent("greedy"), opening).policy
     columns = play(opening, policy)
     lost = sum(columns[fault] for fault in ("passes", "bids", "low", "high", "other"))
     assert columns["NashConv"] == pytest.approx(lost)

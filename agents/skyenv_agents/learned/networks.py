@@ -308,6 +308,11 @@ class PolicyPlayer(Agent):
     uses_observation = True
     deterministic: bool
 
+    @property
+    def samples_evaluation(self) -> bool:  # type: ignore[override]  # others have an attribute
+        """See :class:`skyenv.agents.Agent`."""
+        return not self.deterministic
+
     def act(self, decisions: Decisions) -> Int64:
         """See :class:`skyenv.agents.Agent`."""
         evaluations = self.evaluate(decisions)

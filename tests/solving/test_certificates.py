@@ -1,0 +1,223 @@
+"""Files of figures and solutions: what was edited, damaged or forged is refused."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from policies import uniform_policy
+from skyenv import CheckpointError, OptionError
+from skyenv.cli import main
+from skyenv.engine.openings import measured
+from skyenv.files import CHECKSUM, sealed
+from skyenv.solving import equilibrium
+from skyenv.solving.best_response import Evaluator
+from skyenv.solving.equilibrium import Solver
+from skyenv.solving.mixing import purified
+from skyenv.solving.tree import Opening
+
+pytestmark = pytest.mark.compiled
+
+
+# ---- figures ----
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("figures") / "figures.json"
+    words = ["exploitability", "greedy", "random", "--task", "duel-3", "--openings", "2"]
+    assert main([*words, "--json", str(file)]) == 0
+    return file
+
+
+def row_with(**changes: Any) -> Callable[[Any], Any]:
+    """Change fields of the first row; None leaves one out."""
+
+    def edit(content: Any) -> Any:
+        first = content["rows"][0] | changes
+        kept = {name: value for name, value in first.items() if changes.get(name, 0) is not None}
+        return content | {"rows": [kept, *content["rows"][1:]]}
+
+    return edit
+
+
+def with_(**changes: Any) -> Callable[[Any], Any]:
+    return lambda content: content | changes
+
+
+EDITS: dict[str, Callable[[Any], Any]] = {
+    "not an object": lambda content: [content],
+    "no rows": lambda content: {name: content[name] for name in content if name != "rows"},
+    "rows of another type": with_(rows=5),
+    "a row of another type": lambda content: content | {"rows": [*content["rows"], "row"]},
+    "a row twice": lambda content: content | {"rows": [*content["rows"], content["rows"][0]]},
+    "another task": with_(task="duel-4"),
+    "an unknown task": with_(task="chess"),
+    "a task of another type": with_(task=["duel-3"]),
+    "other samples": with_(samples=64),
+    "other openings": with_(openings="0" * 64),
+    "another price": with_(price=0.9),
+    "another format": with_(format="skyenv-exploitability-0"),
+    "one more setting": with_(seed=1),
+    "negative": row_with(nash_conv=-5),
+    "negative gains": row_with(gains=[-5.0, 0.0], gains_low=[-5.0, 0.0], nash_conv=-5.0),
+    "not a number": row_with(gains=[float("nan"), 0.0]),
+    "a text for a number": row_with(range="9"),
+    "a range of zero": row_with(range=0),
+    "a smaller sum": row_with(nash_conv=0.0, nash_conv_low=0.0, share=0.0),
+    "three seats": row_with(values=[0.0] * 3, gains=[0.0] * 3, gains_low=[0.0] * 3),
+    "a gap in an exact figure": row_with(gains_low=[0.0, 0.0], nash_conv_low=0.0),
+    "an opening to train on": row_with(opening="duel-3/0"),
+    "an opening of another task": row_with(opening="duel-4/0"),
+    "an unknown policy": row_with(policy="guessed"),
+    "another version": row_with(version="0"),
+    "losses of another type": row_with(losses=[{"vp": 1}]),
+    "a loss too large": lambda content: row_with(
+        losses=[content["rows"][0]["losses"][0] | {"vp": 1e9}]
+    )(content),
+    **{f"no {name}": row_with(**{name: None}) for name in ("agent", "opening", "values", "losses")},
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("seal", ["the old seal", "a new seal"])
+def test_edited_figures_are_refused(
+    edit: str, seal: str, figures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, whether the editor has renewed the checksum or not; the file stays as it is."""
+    content = json.loads(figures.read_text())
+    content = EDITS[edit](content)
+    if seal == "a new seal" and isinstance(content, dict):
+        content = sealed({name: content[name] for name in content if name != CHECKSUM})
+    file = tmp_path / "edited.json"
+    file.write_text(json.dumps(content))
+    before = file.read_text()
+    words = ["exploitability", "greedy", "--task", "duel-3", "--json", str(file), "--openings", "2"]
+    assert main([*words, "--resume"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"exploitability: error: {file} ")
+    assert told.count("\n") == 1
+    assert file.read_text() == before
+
+
+def test_figures_are_computed_again(
+    figures: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["exploitability", "--check", str(figures)]) == 0
+    assert "4 rows computed again, 0 of them differ" in capsys.readouterr().out
+    content = json.loads(figures.read_text())
+    row = next(row for row in content["rows"] if row["agent"] == "random")
+    row["gains"] = row["gains_low"] = [gain + 0.25 for gain in row["gains"]]
+    row["nash_conv"] = row["nash_conv_low"] = sum(row["gains"])
+    row["share"] = row["nash_conv"] / row["range"]
+    file = tmp_path / "forged.json"
+    file.write_text(json.dumps(sealed({one: content[one] for one in content if one != CHECKSUM})))
+    assert main(["exploitability", "--check", str(file)]) == 1
+    told = capsys.readouterr().out
+    assert f"random, {row['opening']}: gains is" in told
+    assert "4 rows computed again, 1 of them differ" in told
+    assert main(["exploitability", "greedy", "--check", str(file)]) == 0
+    assert main(["exploitability", "trained", "--check", str(file)]) == 2
+    assert "has no figures of trained" in capsys.readouterr().err
+
+
+# ---- solutions ----
+
+
+def saved(solver: Solver, file: Path, **changes: Any) -> None:
+    """Save a solver with other arrays, and their right seal."""
+    content: dict[str, Any] = {
+        "tree": np.array(equilibrium.digest_of(solver.tree)),
+        "iterations": np.array(solver.iterations),
+        "sums": solver._sums,
+    } | changes
+    seal = content.pop("seal", None) or equilibrium._seal(content)
+    np.savez_compressed(file, seal=seal, **content)
+
+
+FORGED: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "negative": lambda sums: {"sums": -sums},
+    "not a number": lambda sums: {"sums": np.where(sums == sums.max(), np.nan, sums)},
+    "infinite": lambda sums: {"sums": np.where(sums == sums.max(), np.inf, sums)},
+    "huge": lambda sums: {"sums": sums * 1e6},
+    "of another shape": lambda sums: {"sums": sums[:, :-1]},
+    "of another type": lambda sums: {"sums": sums.astype(np.float32)},
+    "a list": lambda sums: {"sums": sums.tolist()[0]},
+    "too few iterations": lambda sums: {"iterations": np.array(1)},
+    "negative iterations": lambda sums: {"iterations": np.array(-16)},
+    "very many iterations": lambda sums: {"iterations": np.array(2**62)},
+    "iterations as a list": lambda sums: {"iterations": np.array([16])},
+    "objects": lambda sums: {"iterations": np.array({}, object)},
+    "another tree": lambda sums: {"tree": np.array("0" * 64)},
+    "another seal": lambda sums: {"seal": np.array("0" * 64)},
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_forged_solutions_are_refused(forged: str, tmp_path: Path) -> None:
+    solver, file = Solver(Opening("duel-3/0").tree), tmp_path / "forged.npz"
+    solver.run(32)
+    saved(solver, file)
+    Solver(solver.tree).load(file)  # as it is, it's good
+    saved(solver, file, **FORGED[forged](solver._sums))
+    other = Solver(solver.tree)
+    with pytest.raises(CheckpointError, match=r"forged\.npz is"):
+        other.load(file)
+    assert other.iterations == 0
+    assert not other._sums.any()
+
+
+def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
+    """2 MB of zeros would unpack to 2 GB."""
+    import tracemalloc
+
+    solver, file = Solver(Opening("duel-3/0").tree), tmp_path / "bomb.npz"
+    saved(solver, file, sums=np.zeros((2, 30_000_000)))
+    assert file.stat().st_size < 1e6
+    tracemalloc.start()
+    with pytest.raises(CheckpointError, match="is not a saved solution"):
+        solver.load(file)
+    assert tracemalloc.get_traced_memory()[1] < 1e6
+    tracemalloc.stop()
+
+
+def test_solutions_without_a_seal_are_refused(tmp_path: Path) -> None:
+    solver, file = Solver(Opening("duel-3/0").tree), tmp_path / "old.npz"
+    digest = equilibrium.digest_of(solver.tree)
+    np.savez_compressed(file, tree=digest, iterations=0, sums=solver._sums)
+    with pytest.raises(CheckpointError, match=r"seal\.npy"):
+        solver.load(file)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda policy: policy * 0.99,
+        lambda policy: policy * 0,
+        lambda policy: np.where(policy > 0, np.nan, policy),
+        lambda policy: np.where(policy == 0, 0.1, policy),
+        lambda policy: policy - 0.1,
+        lambda policy: policy[:-1],
+    ],
+)
+def test_an_array_that_is_no_policy_is_not_evaluated(change: Callable[[Any], Any]) -> None:
+    """Its NashConv could be 0 or less."""
+    made = Opening("duel-3/0")
+    evaluator, policy = Evaluator(made.tree), uniform_policy(made)
+    evaluator.nash_conv(purified(made.tree, policy))
+    for evaluate in (
+        evaluator.nash_conv,
+        evaluator.values,
+        evaluator.best_responses,
+        lambda policy: evaluator.losses(policy, 0),
+        lambda policy: evaluator.best_response(policy, 1),
+    ):
+        with pytest.raises(OptionError, match="policy"):
+            evaluate(change(policy))
+
+
+def test_the_measured_openings_are_held_out() -> None:
+    assert measured("duel-3", 1) != ["duel-3/0"]

@@ -1,0 +1,120 @@
+"""The commands exploitability and solve."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from skyenv.cli import main
+from skyenv.engine.openings import measured
+
+pytestmark = pytest.mark.compiled
+
+
+def test_exploitability_prints_and_stores_every_opening(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "figures.json"
+    words = ["exploitability", "greedy", "--task", "duel-3", "--json", str(file), "--openings"]
+    assert main([*words, "2"]) == 0
+    printed = capsys.readouterr().out
+    told = json.loads(file.read_text())
+    assert [row["opening"] for row in told["rows"]] == measured("duel-3", 2)
+    for row in told["rows"]:
+        assert f"{row['nash_conv']:.3f}" in printed
+        assert row["nash_conv"] == pytest.approx(sum(row["gains"]))
+        assert row["share"] == pytest.approx(row["nash_conv"] / row["range"])
+        assert f"{row['losses'][0]['better']} is better" in printed
+    mean = np.mean([row["nash_conv"] for row in told["rows"]])
+    assert f"mean {mean:.3f} " in " ".join(printed.split())
+    assert main([*words, "3"]) == 1
+    assert "exists" in capsys.readouterr().err
+    assert main([*words, "3", "--resume"]) == 0
+    more = json.loads(file.read_text())
+    assert more["rows"][:2] == told["rows"]
+    assert [row["opening"] for row in more["rows"]] == measured("duel-3", 3)
+
+
+def test_several_agents_are_measured_in_one_call(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row for each; the file can be continued with others, and names all of them."""
+    json_file, csv_file, latex_file = (
+        tmp_path / f"figures.{end}" for end in ("json", "csv", "tex")
+    )
+    words = ["--task", "duel-3", "--openings", "3", "--json", str(json_file), "--resume"]
+    written = ["--csv", str(csv_file), "--latex", str(latex_file)]
+    assert main(["exploitability", "random", *words]) == 0
+    capsys.readouterr()
+    assert main(["exploitability", "greedy", "random", *words, *written]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    rows: list[dict[str, Any]] = json.loads(json_file.read_text())["rows"]
+    assert {(row["agent"], row["opening"]) for row in rows} == {
+        (agent, opening) for agent in ("greedy", "random") for opening in measured("duel-3", 3)
+    }
+    table = [*csv.DictReader(io.StringIO(csv_file.read_text()))]
+    assert len(table) == len(rows)
+    for line, agent in zip(printed[2:4], ("greedy", "random"), strict=True):
+        convs = [row["nash_conv"] for row in rows if row["agent"] == agent]
+        of_csv = [float(row["nash_conv"]) for row in table if row["agent"] == agent]
+        assert sorted(of_csv) == sorted(convs)
+        assert f"{np.mean(convs):.3f}" in line
+        assert f"{min(convs):.3f} to {max(convs):.3f}" in line
+        assert f"{np.mean(convs):.3f}" in latex_file.read_text()
+    assert float(table[0]["gains_0"]) + float(table[0]["gains_1"]) == float(table[0]["nash_conv"])
+
+
+def test_three_seats_have_gains_and_no_nash_conv(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "figures.json"
+    words = ["exploitability", "random", "--task", "three-3", "--json", str(file), "--openings"]
+    assert main([*words, "1"]) == 0
+    (row,) = json.loads(file.read_text())["rows"]
+    printed = capsys.readouterr().out
+    assert "NashConv" not in printed
+    assert row["nash_conv"] is row["share"] is None
+    assert len(row["gains"]) == 3
+    for seat, gain in enumerate(row["gains"]):
+        assert f"gain of seat {seat}, VP" in printed
+        assert f"{gain:.3f}" in printed
+    assert main([*words, "2", "--resume"]) == 0
+    assert main(["exploitability", "--check", str(file), "--openings", "1"]) == 0
+    assert "1 row computed again, 0 of them differ" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "name an agent to exploit, or a file to --check"),
+        (["greedy", "--samples", "31"], "samples must be even and at least 32, not 31"),
+        (["greedy", "--samples", "1"], "0.28 VP for 3.20"),
+        (["--check", "no-such-file"], "no-such-file"),
+    ],
+)
+def test_wrong_commands_are_one_line(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["exploitability", *words]) > 0
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+
+
+def test_solve_resumes_from_stored_solutions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["solve", "--task", "duel-3", "--openings", "2", "--out", str(tmp_path), "--share"]
+    assert main([*words, "0.01"]) == 0
+    named = [f"{name.replace('/', '-')}.npz" for name in measured("duel-3", 2)]
+    assert sorted(file.name for file in tmp_path.iterdir()) == named
+    rough = capsys.readouterr().out.splitlines()
+    assert "purified gap" in " ".join(rough)
+    assert main([*words, "0.0001"]) == 0
+    fine = capsys.readouterr().out.splitlines()
+    for before, after in zip(rough[2:4], fine[2:4], strict=True):
+        assert int(before.split()[2]) < int(after.split()[2])

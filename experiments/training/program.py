@@ -11,6 +11,7 @@ from pathlib import Path
 from experiments.training.checkpoint import CHECKPOINT
 from experiments.training.closing import close, forget
 from experiments.training.config import Config, earlier
+from experiments.training.health import report
 from experiments.training.run import MODEL, Run
 from skyenv.console.options import INTERRUPTED, run_program
 from skyenv.engine.openings import OF_AUCTIONS
@@ -31,8 +32,8 @@ def terminating() -> Iterator[None]:
 def program(
     training: type[Run], config: type[Config], description: str, arguments: Sequence[str] | None
 ) -> int:
-    """Run the command line of a trainer; return the exit code: 0 success, 1 a bad file, 2 a bad
-    command, 130 interrupted.
+    """Run the command line of a trainer; return the exit code: 0 success, 1 a bad file or
+    a training that diverges, 2 a bad command, 130 interrupted.
 
     Args:
         training: the trainer. config: its options. description: what ``--help`` says of it.
@@ -54,8 +55,8 @@ def launch(training: Run) -> int:
         The exit code: 0 all right, 130 interrupted.
 
     Raises:
-        SkyenvError, OSError: the configuration, the checkpoint or an agent can't be used, or a file
-            can't be written.
+        SkyenvError, OSError: the configuration, the checkpoint or an agent can't be used, a file
+            can't be written, or the training diverges.
     """
     config, checkpoint = training.config, training.folder / CHECKPOINT
     try:
@@ -108,6 +109,8 @@ def _launched(training: Run) -> int:
     )
     if config.paired_seeds:
         print(close(config), end="\n\n")
+    if health := report(training.curve):
+        print(health, end="\n\n")
     print(how_to_go_on(config, training.PROGRAM, folder / MODEL))
     return 0
 

@@ -32,6 +32,7 @@ from tqdm import tqdm
 from experiments.training.checkpoint import CHECKPOINT, read_checkpoint, write_checkpoint
 from experiments.training.config import AUTO, CONFIG, Config
 from experiments.training.curves import Episodes, draw_curves, read_curve, write_board
+from experiments.training.health import divergence, warnings
 from skyenv import __version__
 from skyenv.console.options import as_text
 from skyenv.console.progress import Bar, progress
@@ -109,7 +110,11 @@ class Run(ABC):
         """Free all resources of the training."""
 
     def update(self) -> None:
-        """Learn once, and add a point to the curve."""
+        """Learn once, and add a point to the curve.
+
+        Raises:
+            SkyenvError: the training has diverged.
+        """
         started = self.clock()
         before = self.decisions
         learned = self.learn()
@@ -131,6 +136,18 @@ class Run(ABC):
                 **learned,
             }
         )
+        self._check_health()
+
+    def _check_health(self) -> None:
+        """Warn of layers that have just lost too many units; see :meth:`update`."""
+        if found := divergence(self.curve[-1], self.config):
+            raise SkyenvError(
+                f"{self.folder}: the training has diverged in update {self.updates}: {found}; "
+                f"{MODEL} and {CHECKPOINT} are of an earlier update. Begin another run with a "
+                "smaller --learning-rate"
+            )
+        for warning in warnings(self.curve):
+            tqdm.write(warning, file=sys.stderr)
 
     def progress(self) -> float:
         """Return the progress towards the nearest limit, 0 to 1."""

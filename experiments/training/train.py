@@ -28,6 +28,11 @@ from torch import nn
 
 from experiments.training.actors import Actors
 from experiments.training.config import AUTO, PAST, Config
+from experiments.training.health import (
+    FEWEST_DECISIONS,
+    GRADIENT_NORM,
+    NEVER_ACTIVE,
+)
 from experiments.training.ppo import Batch, Objective, normalised, variance
 from experiments.training.program import program
 from experiments.training.rollouts import Improvement, Rollout
@@ -157,7 +162,23 @@ class Training(Run):
         entropy_weight = config.entropy * self._left(config.final_entropy)
         losses = self.IMPROVEMENT.losses
         objective = Objective(config, entropy_weight, self.mean, self.only_value, losses)
-        sums, steps = torch.zeros(3, device=self.device), 0
+        self.network.largest = {}
+        figures = {
+            **self._passes(objective, batch),
+            "explained_variance": 1.0 - float(unexplained),
+            "prior_weight": float(self.network.rest["prior_weight"].detach()),
+        }
+        for layer, norm in self.network.gradient_norms().items():
+            figures[f"{GRADIENT_NORM}/{layer}"] = norm
+        if number >= FEWEST_DECISIONS:
+            for layer, most in self.network.largest.items():
+                figures[f"{NEVER_ACTIVE}/{layer}"] = float((most <= 0).float().mean())
+        return figures
+
+    def _passes(self, objective: Objective, batch: Batch) -> dict[str, float]:
+        """Learn from a batch in passes; return the mean figures of its minibatches."""
+        config, number = self.config, len(batch)
+        sums, steps = torch.zeros(4, device=self.device), 0
         for _ in range(config.epochs):
             order = torch.from_numpy(self.rng.permutation(number)).to(self.device)
             # All batches are of one size, for which PyTorch compiles its products once; what is
@@ -167,13 +188,8 @@ class Training(Run):
                 steps += 1
             if float(sums[2]) > config.target_kl * steps:
                 break
-        return {
-            **dict(
-                zip(("policy_loss", "value_loss", "change"), (sums / steps).tolist(), strict=True)
-            ),
-            "explained_variance": 1.0 - float(unexplained),
-            "prior_weight": float(self.network.rest["prior_weight"].detach()),
-        }
+        names = ("policy_loss", "value_loss", "change", GRADIENT_NORM)
+        return dict(zip(names, (sums / steps).tolist(), strict=True))
 
     @torch.no_grad()
     def _anneal_prior(self) -> None:
@@ -190,9 +206,9 @@ class Training(Run):
         self.optimiser.zero_grad()
         loss, figures = objective.loss(self.network, batch, rows)
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_grad_norm)
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.config.max_grad_norm)
         self.optimiser.step()
-        return figures
+        return torch.cat([figures, norm[None]])
 
     @torch.no_grad()
     def _average(self) -> None:

@@ -30,6 +30,8 @@ from skyenv_agents.learned.layout import (
 
 # Value outputs: the expected return, and the expected margin in VP.
 VALUES: Final = 2
+# Groups whose entities have actions.
+ACTING: Final = tuple(group for group in GROUPS if group.actions.size)
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,12 @@ class Sizes:
         layers["trunk"] = (joined, trunk)
         for block in range(self.blocks):
             layers |= {f"block{block}.in": (trunk, trunk), f"block{block}.out": (trunk, trunk)}
-        for group in GROUPS:
-            if group.actions.size:
-                layers |= {
-                    f"{group.name}.policy": (entity, entity),
-                    f"{group.name}.context": (trunk, entity),
-                    f"{group.name}.actions": (entity, group.actions.shape[1]),
-                }
+        for group in ACTING:
+            layers |= {
+                f"{group.name}.policy": (entity, entity),
+                f"{group.name}.context": (trunk, entity),
+                f"{group.name}.actions": (entity, group.actions.shape[1]),
+            }
         half = max(trunk // 2, 1)
         return layers | {
             "policy": (trunk, half),
@@ -95,10 +96,15 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Library:
-    """The functions of an array library that the network needs."""
+    """The functions of an array library that the network needs.
+
+    Attributes:
+        rectify: (name, array) → array, the ReLU behind the layer of that name, or for ``trunk.out``
+            behind the residual blocks.
+    """
 
     join: Callable[[list[Any], int], Any]
-    rectify: Callable[[Any], Any]
+    rectify: Callable[[str, Any], Any]
     larger: Callable[[Any, Any], Any]
     take: Callable[[Any, Any], Any]
 
@@ -132,26 +138,22 @@ def run(
         stop = start + group.number * features
         rows = inputs[:, start:stop].reshape(number, group.number, features)
         entity = entities[group.name] = library.rectify(
-            layer(group.name, rows) + other(f"{group.name}.identity")
+            group.name, layer(group.name, rows) + other(f"{group.name}.identity")
         )
         parts.append(entity.reshape(number, group.number * sizes.entity_dim))
         start = stop
-    trunk = library.rectify(layer("trunk", library.join(parts, 1)))
+    trunk = library.rectify("trunk", layer("trunk", library.join(parts, 1)))
     for block in range(sizes.blocks):
-        trunk = trunk + layer(
-            f"block{block}.out", library.rectify(layer(f"block{block}.in", trunk))
-        )
-    trunk = library.rectify(trunk)
-    outputs = [layer("actions", library.rectify(layer("policy", trunk)))]
-    for group in GROUPS:
-        if group.actions.size:
-            context = layer(f"{group.name}.context", trunk)[:, None]
-            hidden = library.rectify(layer(f"{group.name}.policy", entities[group.name]) + context)
-            outputs.append(
-                layer(f"{group.name}.actions", hidden).reshape(number, group.actions.size)
-            )
+        name = f"block{block}.in"
+        trunk = trunk + layer(f"block{block}.out", library.rectify(name, layer(name, trunk)))
+    trunk = library.rectify("trunk.out", trunk)
+    outputs = [layer("actions", library.rectify("policy", layer("policy", trunk)))]
+    for group in ACTING:
+        name, context = f"{group.name}.policy", layer(f"{group.name}.context", trunk)[:, None]
+        hidden = library.rectify(name, layer(name, entities[group.name]) + context)
+        outputs.append(layer(f"{group.name}.actions", hidden).reshape(number, group.actions.size))
     logits = library.take(library.join(outputs, 1), OUTPUTS)
-    values = layer("outlook", library.rectify(layer("value", trunk)))
+    values = layer("outlook", library.rectify("value", layer("value", trunk)))
     if prior is None:
         return logits, values
     logits = logits + other("prior_weight") * library.larger(

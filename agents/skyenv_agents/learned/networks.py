@@ -57,7 +57,7 @@ LARGEST_CODE: Final = np.iinfo(np.int16).max
 HEURISTICS: Final = {kind.name: kind for kind in (GreedyAgent, AppraiserAgent)}
 NUMPY: Final = Library(
     np.concatenate,
-    lambda array: np.maximum(array, 0.0),
+    lambda _, array: np.maximum(array, 0.0),
     np.maximum,
     lambda array, columns: array[:, columns],
 )
@@ -161,13 +161,14 @@ class Network:
         return type(self), (self.weights, self.about)  # without derived arrays
 
     def __call__(
-        self, observation: Float32, prior: Prior | None = None
+        self, observation: Float32, prior: Prior | None = None, library: Library = NUMPY
     ) -> tuple[Vector, Vector | None]:
         """Return the policy's logits and the expected outcome.
 
         Args:
             observation: float32 (k, OBSERVATION_SIZE).
             prior: the heuristic prior, for a network that has one.
+            library: another one than NumPy's watches the units.
 
         Returns:
             Logits of all actions, legal or not, float64 (k, 103). Expected outcome, float64 (k,),
@@ -181,7 +182,9 @@ class Network:
         inputs, own = codes[:, INPUTS], codes[:, OBSERVATION_SIZE:POSITION]
         logits, values = (
             array.astype(np.float64)
-            for array in run(self.sizes, self._layer, self._arrays.__getitem__, NUMPY, inputs, own)
+            for array in run(
+                self.sizes, self._layer, self._arrays.__getitem__, library, inputs, own
+            )
         )
         return logits, np.clip(values[:, 0], -1.0, 1.0) if with_outcome else None
 

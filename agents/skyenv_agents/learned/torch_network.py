@@ -60,9 +60,6 @@ def _take(array: torch.Tensor, columns: Int64) -> torch.Tensor:
     return array.index_select(1, torch.from_numpy(columns).to(array.device))
 
 
-TORCH: Final = Library(_join, torch.relu, torch.maximum, _take)
-
-
 def in_precision(device: str, bfloat16: bool) -> torch.autocast:
     """Return a context of bfloat16 or single precision."""
     return torch.autocast(device, dtype=torch.bfloat16, enabled=bfloat16)
@@ -114,6 +111,10 @@ class PolicyNetwork(nn.Module):
         prior_weight: what a prior's scores are multiplied with in the beginning.
         prior_floor: what none of them is below (VP behind the best action, 0 or less); nothing
             changes it.
+
+    Attributes:
+        largest: the largest activation of each unit since this was set to {}, (units,) by the name
+            of its ReLU, 0 for a unit that has never been active; None: not noted.
     """
 
     def __init__(
@@ -143,6 +144,7 @@ class PolicyNetwork(nn.Module):
             )
         self._shown: dict[tuple[int, torch.device], _Shown] = {}
         self._kept: dict[tuple[str, torch.dtype], torch.Tensor] | None = None
+        self.largest: dict[str, torch.Tensor] | None = None
 
     def forward(self, codes: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Log-probabilities of all actions (k, 103), and values (k, VALUES), of codes and bool
@@ -167,7 +169,7 @@ class PolicyNetwork(nn.Module):
             self.sizes,
             partial(self._layer, shown.columns),
             self._other,
-            TORCH,
+            Library(_join, self._rectify, torch.maximum, _take),
             inputs,
             prior,
             shown.used,
@@ -182,6 +184,17 @@ class PolicyNetwork(nn.Module):
             yield
         finally:
             self._kept = None
+
+    def gradient_norms(self) -> dict[str, float]:
+        """Return the norm of each layer's gradient, 0 without one, by the layer's name."""
+        gradients = {
+            name: [one.grad for one in self._linear(name).parameters() if one.grad is not None]
+            for name in self.sizes.layers()
+        }
+        return {
+            name: float(sum(one.square().sum() for one in parts)) ** 0.5
+            for name, parts in gradients.items()
+        }
 
     @torch.no_grad()
     def set_prior(self, weight: float | None = None, floor: float | None = None) -> None:
@@ -214,8 +227,7 @@ class PolicyNetwork(nn.Module):
     def _layer(
         self, columns: Mapping[str, torch.Tensor], name: str, rows: torch.Tensor
     ) -> torch.Tensor:
-        layer = self.layers[name.replace(".", "_")]
-        assert isinstance(layer, nn.Linear)
+        layer = self._linear(name)
         weight = (
             layer.weight
             if name not in columns
@@ -224,6 +236,18 @@ class PolicyNetwork(nn.Module):
         # Flat, or PyTorch may multiply batch by batch, and adds the bias in a pass of its own.
         outputs = nn.functional.linear(rows.reshape(-1, rows.shape[-1]), weight, layer.bias)
         return outputs.view(*rows.shape[:-1], -1)
+
+    def _linear(self, name: str) -> nn.Linear:
+        layer = self.layers[name.replace(".", "_")]
+        assert isinstance(layer, nn.Linear)
+        return layer
+
+    def _rectify(self, name: str, array: torch.Tensor) -> torch.Tensor:
+        active = torch.relu(array)
+        if self.largest is not None:
+            most = active.detach().flatten(0, -2).amax(dim=0)
+            self.largest[name] = torch.maximum(self.largest.get(name, most), most)
+        return active
 
     def _some_columns(
         self, name: str, weight: torch.Tensor, columns: torch.Tensor, rows: torch.Tensor

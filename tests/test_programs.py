@@ -125,6 +125,7 @@ BASELINES = {
         "runs/clone/model.npz",
     ),
     "ppo": ("--steps 512 --num-envs 8 --rollout 32 --paired-seeds 1", "weights are in ppo.pt"),
+    "reinforce": ("duel-3 --decisions 512 --openings 1", "VP on 1 held-out openings"),
     "sb3_maskable_ppo": (
         "--decisions 512 --environments 8 --steps 32 --batch 64 --paired-seeds 1",
         "runs/maskable/model.zip",

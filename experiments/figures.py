@@ -166,8 +166,9 @@ def draw_lines(axes: Any, lines: Mapping[str, Sequence[tuple[float, Figure]]]) -
         axes.errorbar(x, medians, yerr=errors, marker="o", capsize=3, label=label)
 
 
-def write(path: Path, method: str, figures: Iterable[Figure]) -> None:
-    """Write figures as JSON, with the date, this process's command, the machine and the method.
+def write(path: Path, method: str, figures: Iterable[Figure], **more: Any) -> None:
+    """Write figures as JSON, with the date, this process's command, the machine, the method and
+    more entries.
 
     Raises:
         OSError: the file can't be written.
@@ -179,6 +180,7 @@ def write(path: Path, method: str, figures: Iterable[Figure]) -> None:
         "machine": machine(),
         "method": method,
         "figures": [asdict(one) for one in figures],
+        **more,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

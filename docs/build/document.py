@@ -236,9 +236,17 @@ def cost_rows(content: dict[str, Any]) -> list[list[str]]:
     ]
 
 
+def algorithms_table(name: str) -> str:
+    """Return a table of the published comparison of algorithms."""
+    rows = figures.read("algorithms")[name]
+    return markdown(rows, "ll" + "r" * (len(rows[0]) - 2))
+
+
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "benchmark tables": benchmark_tables,
     "observation table": observation_table,
+    "algorithms": partial(algorithms_table, "comparison"),
+    "algorithms' mistakes": partial(algorithms_table, "mistakes"),
     "sizes": sizes,
     "information table": information_table,
     "actions table": actions_table,

@@ -1,10 +1,16 @@
 """A comparison of algorithms in bidding tasks by NashConv.
 
-``python -m experiments.benchmarks.algorithms --out runs/algorithms`` measures NashConv, exactly for
-openings 0 to 7, by decisions and by CPU time. Each run (algorithm, task, seed) writes
-FOLDER/ALGORITHM-TASK-SEED.json. The same command makes the missing runs; Ctrl-C loses only the
-current one. All runs are summarized in FOLDER/algorithms.json and FOLDER/algorithms.png. NFSP needs
-the package ``dm-tree``.
+``python -m experiments.benchmarks.algorithms --out runs/algorithms`` measures NashConv, exactly on
+the first held-out openings of each task, by decisions and by CPU time. Each run (algorithm, task,
+budget, seed) writes FOLDER/ALGORITHM-TASK-BUDGET-SEED.json. The same command makes the missing
+runs; Ctrl-C loses only the current one. All runs in the folder, of any command, are summarized in
+its algorithms.json and algorithms.png. NFSP needs the package ``dm-tree``.
+
+``--sweep`` compares hyperparameters instead: each combination of an algorithm's grid
+(experiments/benchmarks/learners.py) by one seed, on training openings, in FOLDER/sweep.
+
+``--algorithms MODULE:LEARNER`` adds a learner of one's own, a function from a
+:class:`experiments.benchmarks.learners.Problem` to a generator of decisions and answers.
 
 Exit codes: 0 success, 1 invalid file, 2 invalid command, 130 interrupted.
 """
@@ -17,29 +23,69 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from experiments.benchmarks.learners import ALGORITHMS, Exam, Problem
+from experiments.benchmarks.bidding import play
+from experiments.benchmarks.learners import (
+    ALGORITHMS,
+    Algorithm,
+    Answer,
+    Exam,
+    Problem,
+    algorithm_of,
+)
 from experiments.figures import Figure, check_plots, draw_lines, save, write
 from skyenv.array_types import Float64
 from skyenv.console.options import Options, option, run_program
-from skyenv.errors import CheckpointError
+from skyenv.console.tables import markdown
+from skyenv.engine.openings import TASKS, measured, openings
+from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
+from skyenv.solving.best_response import largest_losses
 from skyenv.statistics import interquartile_means
 from skyenv_agents.learned.torch_network import use_processor
 
 METHOD: Final = (
-    "NashConv in VP, exact, the mean over openings 0 to 7; interquartile mean over seeds with "
-    "95 % intervals by the bootstrap; processor time without judging."
+    "NashConv in VP, exact, the mean over the first held-out openings; interquartile mean over "
+    "seeds with 95 % intervals by the bootstrap; processor time without judging."
 )
+# Decisions before the first judgement; each later one is after twice as many.
+FIRST: Final = 2000
+# Decisions after which algorithms are compared in the table.
+TIERS: Final = (64_000, 10**6, 10**7, 10**8)
+# Kinds of mistakes, which add up to NashConv (:func:`experiments.benchmarks.bidding.bidding`).
+MISTAKES: Final = ("passes", "bids", "low", "high", "other")
+# The costliest decisions that a run's file names.
+WORST: Final = 5
+# NashConv in the picture, in VP.
+LIMITS: Final = (1e-2, 10.0)
+# Seed of runs that choose hyperparameters, which no published run has.
+SWEEP_SEED: Final = 10_000
 
-# Judgements of a run: `"decisions"`, `"seconds"` of processor time (learning alone), and
-# `"nash_conv"`, in VP for each opening.
-Run = list[dict[str, Any]]
-# Medians of decisions and seconds, float64 (2, k), and NashConv then.
-Curve = tuple[Float64, list[Figure]]
+# A run's file: its `"label"`, `"task"`, `"budget"`, number of `"openings"` and `"points"`, which
+# have `"decisions"`, `"seconds"` of processor time (learning alone), and `"nash_conv"`, in VP for
+# each opening. At the end, NashConv on as many openings of `"training"`, the mean of each kind of
+# `"mistakes"` in VP, and the `"worst"` decisions in words.
+Run = dict[str, Any]
+
+
+class Curve(NamedTuple):
+    """The runs of an algorithm in a task with a budget.
+
+    Attributes:
+        task, label: of the runs.
+        across: float64 (2, k), medians of decisions and seconds at each point.
+        figures: NashConv then.
+        runs: the files.
+    """
+
+    task: str
+    label: str
+    across: Float64
+    figures: list[Figure]
+    runs: list[Run]
 
 
 @dataclass(frozen=True)
@@ -47,112 +93,217 @@ class AlgorithmsOptions(Options):
     """Options of the comparison."""
 
     out: Path = option(Path("runs/algorithms"), "folder of the runs and results", metavar="FOLDER")
-    tasks: tuple[str, ...] = option(("duel-4", "alea-4"), "tasks with two seats", metavar="TASK")
+    tasks: tuple[str, ...] = option(("duel-3", "bluff-2"), "tasks with two seats", metavar="TASK")
     algorithms: tuple[str, ...] = option(
-        tuple(ALGORITHMS), "algorithms", choices=tuple(ALGORITHMS), metavar="NAME"
+        tuple(ALGORITHMS), "algorithms by name, or one's own as MODULE:LEARNER", metavar="NAME"
     )
     seeds: int = option(5, "runs of each that draws anything", low=1)
     decisions: int = option(
-        64_000,
-        "budget of those that learn from play; tabular ones take 1,000 times as many",
-        low=64,
+        10**6, "budget of those that learn from play; tabular ones take 100 times as many", low=64
     )
+    openings: int = option(32, "held-out openings to measure on", low=1)
+    sweep: bool = option(False, "compare hyperparameters, by one seed on training openings")
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the runs."""
+        return self.out / "sweep" if self.sweep else self.out
 
 
 # ---- runs ----
 
 
 @cache
-def exams_of(task: str) -> tuple[Exam, ...]:
-    """Return the openings of a task on which all algorithms are measured."""
-    return tuple(Exam(f"{task}/{index}") for index in range(8))
+def exams_of(names: tuple[str, ...]) -> tuple[Exam, ...]:
+    """Return the exams of openings."""
+    return tuple(map(Exam, names))
 
 
-def run(name: str, task: str, seed: int, decisions: int) -> Run:
-    """Let an algorithm learn a task, and judge it now and then."""
-    algorithm, exams = ALGORITHMS[name], exams_of(task)
-    learner = algorithm.start(Problem(task, seed, decisions, exams))
-    reached, _ = next(learner)  # compiles and loads
-    # A run of the usual length is judged six times, each after twice the decisions.
-    due, seconds, points = decisions / 32, 0.0, []
-    while reached < decisions * algorithm.share:
+def judged(algorithm: Algorithm, problem: Problem) -> Iterator[tuple[Run, Answer]]:
+    """Let an algorithm learn; yield its judgements and its answers then.
+
+    Raises:
+        OptionError: the learner ended early.
+    """
+    learner, most = algorithm.start(problem), problem.decisions * algorithm.share
+    reached, answer = next(learner)  # compiles and loads
+    due, seconds = min(FIRST, problem.decisions // 32), 0.0
+    while reached < most:
         begun = time.process_time()
-        reached, answer = next(learner)
+        if (made := next(learner, None)) is None:
+            raise OptionError(f"{algorithm.label} ended after {reached:,} of {most:,} decisions")
+        reached, answer = made
         seconds += time.process_time() - begun
-        if reached >= due:
-            found = [exam.evaluator.nash_conv(answer(exam)) for exam in exams]
-            points.append({"decisions": reached, "seconds": round(seconds, 3), "nash_conv": found})
+        if reached >= min(due, most):
+            found = nash_convs(problem.exams, answer)
+            point = {"decisions": reached, "seconds": seconds, "nash_conv": found}
+            yield point, answer
         while due <= reached:
             due *= 2
-    return points
 
 
-def planned(options: AlgorithmsOptions) -> Iterator[tuple[str, str, int, Path]]:
-    """Algorithm, task, seed and file of each run; a seed of all of them before the next one."""
-    runs = itertools.product(range(options.seeds), options.tasks, options.algorithms)
-    for seed, task, name in runs:
-        if seed < ALGORITHMS[name].seeds:
-            yield name, task, seed, options.out / f"{name}-{task}-{seed}.json"
+def nash_convs(exams: Sequence[Exam], answer: Answer) -> list[float]:
+    """Return NashConv in each exam's opening."""
+    return [exam.evaluator.nash_conv(answer(exam)) for exam in exams]
+
+
+def mistakes_of(exams: Sequence[Exam], answer: Answer) -> Run:
+    """Return the mean loss by each kind of mistake, and the costliest decisions in words."""
+    kinds, losses = [], []
+    for exam in exams:
+        policy = answer(exam)
+        kinds.append(play(exam.opening, policy))
+        worst = largest_losses(exam.opening, exam.evaluator, policy, WORST)
+        losses += [(loss.vp, f"{exam.opening.name}: {loss.text()}") for loss in worst]
+    return {
+        "mistakes": {kind: float(np.mean([one[kind] for one in kinds])) for kind in MISTAKES},
+        "worst": [text for _, text in sorted(losses, reverse=True)[:WORST]],
+    }
+
+
+def planned(options: AlgorithmsOptions) -> Iterator[tuple[Algorithm, str, int, Path]]:
+    """Algorithm, task, seed and file of each run; a seed of all of them before the next one.
+
+    Raises:
+        OptionError: there is no such algorithm, or nothing to choose in a sweep.
+    """
+    algorithms = {name: algorithm_of(name) for name in options.algorithms}
+    seeds = range(options.seeds)
+    if options.sweep:
+        seeds = range(SWEEP_SEED, SWEEP_SEED + 1)
+        algorithms = {
+            f"{name},{text}": variant
+            for name, algorithm in algorithms.items()
+            for text, variant in algorithm.variants().items()
+        }
+        if not algorithms:
+            raise OptionError("--sweep needs an algorithm with a grid of values to choose from")
+    for seed, task, name in itertools.product(seeds, options.tasks, algorithms):
+        if options.sweep or seed < algorithms[name].seeds:
+            stem = f"{name.replace(':', '.')}-{task}-{options.decisions}-{seed}"
+            yield algorithms[name], task, seed, options.folder / f"{stem}.json"
+
+
+def run(algorithm: Algorithm, task: str, seed: int, options: AlgorithmsOptions) -> Run:
+    """Let an algorithm learn a task, and judge it now and then."""
+    most = min(options.openings, len(openings(task)))
+    training = tuple(f"{task}/{index}" for index in range(most))
+    names = training if options.sweep else tuple(measured(task, options.openings))
+    problem, points = Problem(task, seed, options.decisions, exams_of(names)), []
+    for judgement in judged(algorithm, problem):
+        point, answer = judgement
+        points.append(point)
+        reached, score = point["decisions"], np.mean(point["nash_conv"])
+        print(f"{algorithm.label}, {task}: {reached:,} decisions, {score:.4f} VP", flush=True)
+    more = mistakes_of(problem.exams, answer)
+    if algorithm.share == 1 and not options.sweep:  # tabular ones know the exams alone
+        more["training"] = nash_convs(exams_of(training), answer)
+    kept = {"label": algorithm.label, "task": task, "seed": seed, "budget": options.decisions}
+    return {**kept, "openings": options.openings, "points": points, **more}
 
 
 # ---- figures ----
 
 
-def curves(options: AlgorithmsOptions) -> dict[tuple[str, str], Curve]:
-    """Return the learning curves of the finished runs, by algorithm and task.
+def curves(options: AlgorithmsOptions) -> list[Curve]:
+    """Return the learning curves of the runs in the folder.
 
     Raises:
-        CheckpointError: a file is damaged, or its run had another budget.
+        CheckpointError: a file is damaged, or its run was measured on other openings.
     """
-    found: dict[tuple[str, str], list[Run]] = {}
-    for name, task, _, path in planned(options):
-        if path.exists():
-            content = read_json(path)
-            if not isinstance(content, dict) or content.get("budget") != options.decisions:
-                raise CheckpointError(
-                    f"{path} is not a run with a budget of {options.decisions} decisions; "
-                    "choose another --out"
-                )
-            found.setdefault((name, task), []).append(list(content["points"]))
-    return {(name, task): curve(name, task, runs) for (name, task), runs in found.items()}
+    found: dict[tuple[str, str, int], list[Run]] = {}
+    for path in sorted(options.folder.glob("*-*-*-*.json")):
+        content = read_json(path)
+        if not isinstance(content, dict) or content.get("openings") != options.openings:
+            raise CheckpointError(
+                f"{path} is not a run measured on {options.openings} openings; choose another "
+                "--openings or --out"
+            )
+        key = content["task"], content["label"], content["budget"]
+        found.setdefault(key, []).append(content)
+    order = [*TASKS]
+    keys = sorted(found, key=lambda key: (order.index(key[0]), *key))
+    return [curve(*key, found[key]) for key in keys]
 
 
-def curve(name: str, task: str, runs: Sequence[Run]) -> Curve:
-    """Return the runs of an algorithm in a task as one curve, as long as the shortest."""
-    most, figures = min(map(len, runs)), []
+def curve(task: str, label: str, budget: int, runs: list[Run]) -> Curve:
+    """Return runs of an algorithm as one curve, as long as the shortest."""
+    points = [*zip(*(run["points"] for run in runs), strict=False)]
     decisions, seconds, scores = (
-        np.array([[np.mean(point[field]) for point in run[:most]] for run in runs])
+        np.array([[np.mean(one[field]) for one in point] for point in points]).T
         for field in ("decisions", "seconds", "nash_conv")
     )
-    across = np.median([decisions, seconds], axis=1)
+    across, figures = np.median([decisions, seconds], axis=1), []
     for made, spent, one in zip(*across, interquartile_means(scores), strict=True):
-        label = f"{ALGORITHMS[name].label}: {task} after {made:,.0f} decisions, {spent:.3g} s"
-        figures.append(Figure(label, one.mean, one.low, one.high, "VP", len(runs)))
-    return across, figures
+        name = f"{label}: {task} after {made:,.0f} of {budget:,} decisions, {spent:.3g} s"
+        figures.append(Figure(name, one.mean, one.low, one.high, "VP", len(runs)))
+    return Curve(task, label, across, figures, runs)
 
 
-def draw(found: dict[tuple[str, str], Curve], path: Path) -> None:
+def comparison(found: Sequence[Curve], tiers: Sequence[int]) -> list[list[str]]:
+    """Return a table of NashConv after each tier of decisions, the best algorithm first.
+
+    Of several budgets of an algorithm the smallest that reaches the tier counts.
+    """
+    head = ["task", "algorithm", "seeds", "decisions", "processor time", "NashConv, VP", "95 %"]
+    lines = [[*head, "on training openings"]]
+    for task, tier in itertools.product(dict.fromkeys(one.task for one in found), tiers):
+        reached = [one for one in found if one.task == task and one.across[0, -1] >= tier]
+        chosen = {one.label: one for one in reversed(reached)}.values()
+        rows = [(one, int(np.argmax(one.across[0] >= tier))) for one in chosen]
+        rows.sort(key=lambda row: row[0].figures[row[1]].median)
+        lines += [line_of(*row) for row in rows]
+    return lines
+
+
+def line_of(one: Curve, point: int) -> list[str]:
+    """Return the cells of a curve's point in the table."""
+    (made, spent), score = one.across[:, point], one.figures[point]
+    at_end = point == len(one.figures) - 1 and "training" in one.runs[0]
+    training = np.mean([run["training"] for run in one.runs]) if at_end else None
+    interval = f"{score.lowest:.3g} to {score.highest:.3g}" if len(one.runs) > 1 else ""
+    return [
+        *(f"`{one.task}`", one.label, str(len(one.runs)), f"{made:,.0f}", f"{spent:,.3g} s"),
+        *(f"{score.median:.3g}", interval, "" if training is None else f"{training:.3g}"),
+    ]
+
+
+def mistakes(found: Sequence[Curve]) -> list[list[str]]:
+    """Return a table of each algorithm's loss by kind of mistake, with its largest budget."""
+    lines = [["task", "algorithm", *(f"{kind}, VP" for kind in MISTAKES)]]
+    for one in {(one.task, one.label): one for one in found}.values():
+        means = [np.mean([run["mistakes"][kind] for run in one.runs]) for kind in MISTAKES]
+        lines.append([f"`{one.task}`", one.label, *(f"{mean:.3g}" for mean in means)])
+    return lines
+
+
+def draw(found: Sequence[Curve], path: Path) -> None:
     """Draw NashConv against decisions and seconds, a row for each task.
 
     Raises:
         OSError: the file can't be written.
     """
+    from matplotlib import colormaps
     from matplotlib.figure import Figure as Picture
 
-    tasks = list(dict.fromkeys(task for _, task in found))
-    picture = Picture(figsize=(11, 4.2 * len(tasks)), layout="constrained")
+    tasks = list(dict.fromkeys(one.task for one in found))
+    labels = sorted({one.label for one in found})
+    styles = list(itertools.product(("-", "--"), colormaps["tab10"](range(10))))
+    picture = Picture(figsize=(11, 3.8 * len(tasks) + 1), layout="constrained")
     places = picture.subplots(len(tasks), 2, squeeze=False, sharey="row")
-    units = enumerate(("decisions", "seconds of processor time"))
-    for (row, task), (unit, label) in itertools.product(enumerate(tasks), units):
-        axes = places[row, unit]
-        lines = {
-            ALGORITHMS[name].label: list(zip(across[unit], figures, strict=True))
-            for (name, of), (across, figures) in found.items()
-            if of == task
-        }
-        draw_lines(axes, lines)
-        axes.set(title=task, xlabel=label, ylabel="NashConv, VP", xscale="log", yscale="log")
-    places[0, 1].legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    for row, task in enumerate(tasks):
+        lines = {one.label: one for one in found if one.task == task}
+        for axes, unit, name in zip(places[row], range(2), ("decisions", "seconds"), strict=True):
+            for label, one in lines.items():
+                style, color = styles[labels.index(label) % len(styles)]
+                axes.set_prop_cycle(color=[color], linestyle=[style])
+                points = list(zip(one.across[unit], one.figures, strict=True))
+                draw_lines(axes, {label: points})
+            axes.set(title=task, xlabel=name, xscale="log", yscale="log", ylim=LIMITS)
+        places[row, 0].set_ylabel("NashConv, VP")
+    keys = [axes.get_legend_handles_labels() for axes in places[:, 0]]
+    legend = {label: key for pair in keys for key, label in zip(*pair, strict=True)}
+    picture.legend(legend.values(), legend, loc="outside lower center", ncols=4, frameon=False)
     save(picture, path)
 
 
@@ -169,16 +320,19 @@ def compare(options: AlgorithmsOptions) -> None:
     """Make the runs that aren't there, and the figures of all."""
     check_plots()
     use_processor(1)
-    options.out.mkdir(parents=True, exist_ok=True)
-    for name, task, seed, path in planned(options):
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for algorithm, task, seed, path in [*planned(options)]:
         if not path.exists():
-            points = run(name, task, seed, options.decisions)
-            write_atomically(path, json.dumps({"budget": options.decisions, "points": points}))
-            print(f"{path.stem}: {np.mean(points[-1]['nash_conv']):.4f} VP", flush=True)
+            write_atomically(path, json.dumps(run(algorithm, task, seed, options)))
     found = curves(options)
-    figures = [one for _, group in found.values() for one in group]
-    write(options.out / "algorithms.json", METHOD, figures)
-    draw(found, options.out / "algorithms.png")
+    tables = {
+        "comparison": comparison(found, sorted({*TIERS, options.decisions})),
+        "mistakes": mistakes(found),
+    }
+    print("\n\n".join(markdown(table) for table in tables.values()))
+    figures = [one for group in found for one in group.figures]
+    write(options.folder / "algorithms.json", METHOD, figures, **tables)
+    draw(found, options.folder / "algorithms.png")
 
 
 if __name__ == "__main__":

@@ -5,10 +5,12 @@ Each generator yields the number of decisions so far and an *answer*, a function
 first answer is the initial policy, after compilation.
 
 Tabular algorithms (CFR+, MCCFR) learn every exam's opening separately, and count the decisions in
-all of them. The others learn the whole task with a network, from openings sampled by the seed.
-Hyperparameters are in the calls below.
+all of them. The others learn the whole task with a network, from training openings sampled by the
+seed. Hyperparameters are in the calls below and in ALGORITHMS.
 """
 
+import importlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -16,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import torch
 
-from experiments.baselines import sb3_maskable_ppo
+from experiments.baselines import reinforce, sb3_maskable_ppo
 from experiments.benchmarks.mccfr import Sampler
 from experiments.training.config import Config
 from experiments.training.rollouts import arranged
@@ -25,6 +27,7 @@ from skyenv.engine.games import Games
 from skyenv.engine.observation import codes_of
 from skyenv.engine.options import GameOptions
 from skyenv.envs.sb3 import SkyenvVecEnv
+from skyenv.errors import OptionError, shown
 from skyenv.rules.record import Array
 from skyenv.solving.best_response import Evaluator, Policy
 from skyenv.solving.equilibrium import Solver
@@ -38,6 +41,8 @@ from skyenv_agents.learned.policy import PolicyAgent
 ROWS: Final = 2048
 # Concurrent games of PPO.
 GAMES: Final = 64
+# Size of each buffer of NFSP and Deep CFR, in decisions: 1 GB at most.
+REMEMBERED: Final = 100_000
 
 # A policy: returns the probabilities of all actions, float64 (k, 103).
 #
@@ -53,14 +58,14 @@ class Exam:
         name: name of the opening, such as "alea-4/0".
 
     Attributes:
-        tree: the opening's tree.
+        opening: the opening. tree: its tree.
         evaluator: computes NashConv in the tree.
         choices: number of decisions with a choice, for all hands.
         uniform: the uniform policy over the legal actions.
     """
 
     def __init__(self, name: str) -> None:
-        opening = Opening(name)
+        self.opening = opening = Opening(name)
         self.tree = opening.tree
         self.evaluator = Evaluator(self.tree)
         self.uniform = Solver(self.tree).solution().policy
@@ -137,7 +142,14 @@ def _tabular(
             solver.run(iterations)
 
 
-# ---- PPO ----
+# ---- policy gradients ----
+
+
+def vanilla_gradient(problem: Problem, **options: Any) -> Learner:
+    """Return REINFORCE, :mod:`experiments.baselines.reinforce`."""
+    for decisions, network in reinforce.train(problem.task, problem.seed, **options):
+        networks = [network] * 2
+        yield decisions, partial(Exam.policy, probabilities=partial(_seat_probabilities, networks))
 
 
 def ppo(problem: Problem, **options: Any) -> Learner:
@@ -175,10 +187,22 @@ def _trainer_probabilities(
     return outputs[0].double().exp().numpy()  # type: ignore[no-any-return]
 
 
-def maskable_ppo(problem: Problem) -> Learner:
+def mmd(problem: Problem, **options: Any) -> Learner:
+    """Return magnetic mirror descent (Sokota et al. 2023) by the project's trainer.
+
+    Its loss is that of the policy gradient plus two KL divergences. The one from a uniform magnet
+    is `entropy`, up to a constant. The one from the rollout's policy is `mean_kl`, as without
+    averaging the mean of the weights is the latest network. PPO's clipping is as wide as possible,
+    and no update stops early.
+    """
+    return ppo(problem, averaging=0.0, clip=1.0, target_kl=1e9, **options)
+
+
+def maskable_ppo(problem: Problem, **changes: Any) -> Learner:
     """Return sb3-contrib's MaskablePPO against its own latest policy, in changing seats."""
     words = "--steps 16 --batch 256 --gamma 1 --hidden 128 128 --activation Tanh --seed"
     options = sb3_maskable_ppo.parser().parse_args([*words.split(), str(problem.seed)])
+    vars(options).update(changes)
     decisions = 0
 
     def count(local: Mapping[str, Any], _: Any) -> bool:
@@ -202,32 +226,30 @@ def _agent_probabilities(agent: PolicyAgent, observation: Array, mask: Array, _:
 # ---- OpenSpiel ----
 
 
-def policy_gradient(problem: Problem) -> Learner:
-    """Return A2C of OpenSpiel's `pytorch.policy_gradient`, with one agent per seat."""
+def open_spiel_gradient(problem: Problem, **changes: Any) -> Learner:
+    """Return OpenSpiel's `pytorch.policy_gradient` with a loss, `loss_str`; one agent per seat."""
     from open_spiel.python.pytorch.policy_gradient import PolicyGradient
+
+    options = {
+        "hidden_layers_sizes": (128,),
+        "batch_size": 32,
+        "critic_learning_rate": 5e-3,
+        "pi_learning_rate": 2e-3,
+        "entropy_cost": 0.05,
+        "num_critic_before_pi": 1,
+        "optimizer_str": "adam",
+    }
 
     torch.manual_seed(problem.seed)
     np.random.seed(problem.seed)
     return _self_play(
         problem,
-        lambda seat, size, actions: PolicyGradient(
-            seat,
-            size,
-            actions,
-            loss_str="a2c",
-            hidden_layers_sizes=(128,),
-            batch_size=32,
-            critic_learning_rate=5e-3,
-            pi_learning_rate=2e-3,
-            entropy_cost=0.05,
-            num_critic_before_pi=1,
-            optimizer_str="adam",
-        ),
+        lambda *sizes: PolicyGradient(*sizes, **{**options, **changes}),
         lambda agent: agent.policy_logits_network,
     )
 
 
-def nfsp(problem: Problem) -> Learner:
+def nfsp(problem: Problem, learning_rate: float = 1e-3, anticipatory: float = 0.1) -> Learner:
     """Return NFSP of OpenSpiel's `pytorch.nfsp`, whose policy is the average policy.
 
     The options are those of its example for Leduc poker, with smaller buffers and more frequent
@@ -242,12 +264,12 @@ def nfsp(problem: Problem) -> Learner:
             size,
             actions,
             hidden_layers_sizes=[128],
-            reservoir_buffer_capacity=problem.decisions,
-            replay_buffer_capacity=problem.decisions,
-            anticipatory_param=0.1,
+            reservoir_buffer_capacity=REMEMBERED,
+            replay_buffer_capacity=REMEMBERED,
+            anticipatory_param=anticipatory,
             batch_size=128,
-            rl_learning_rate=1e-3,
-            sl_learning_rate=1e-3,
+            rl_learning_rate=learning_rate,
+            sl_learning_rate=learning_rate,
             optimizer_str="adam",
             learn_every=16,
             min_buffer_size_to_learn=128,
@@ -261,6 +283,74 @@ def nfsp(problem: Problem) -> Learner:
     )
 
 
+class Observed:
+    """A game or state of OpenSpiel, with observations in place of information states."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+    def new_initial_state(self) -> "Observed":
+        """Return the state before the deal."""
+        return Observed(self._of.new_initial_state())
+
+    def child(self, action: int) -> "Observed":
+        """Return the state after an action."""
+        return Observed(self._of.child(action))
+
+    def information_state_tensor(self, player: int | None = None) -> list[float]:
+        """Return a seat's observation; None: of the seat to act."""
+        seat = self._of.current_player() if player is None else player
+        return list(self._of.observation_tensor(seat))
+
+
+def deep_cfr(problem: Problem, learning_rate: float = 1e-3, steps: int = 100) -> Learner:
+    """Return Deep CFR of OpenSpiel's `pytorch.deep_cfr`, on observations.
+
+    An iteration has 100 walks and `steps` gradient steps for each seat's advantages, from new
+    weights, and as many for the average policy, which go on from the last iteration's.
+    """
+    from open_spiel.python.pytorch.deep_cfr import DeepCFRSolver
+
+    solver = DeepCFRSolver(
+        Observed(load_game(problem.task)),
+        num_iterations=1,
+        num_traversals=100,
+        policy_network_layers=(128,),
+        advantage_network_layers=(128,),
+        learning_rate=learning_rate,
+        batch_size_advantage=256,
+        batch_size_strategy=256,
+        memory_capacity=REMEMBERED,
+        policy_network_train_steps=steps,
+        advantage_network_train_steps=steps,
+        seed=problem.seed,
+    )
+    sample, decisions = solver._sample_action_from_advantage, 0  # noqa: SLF001
+
+    def counted(state: Any, seat: int) -> Any:
+        nonlocal decisions
+        decisions += len(state.legal_actions(seat)) > 1
+        return sample(state, seat)
+
+    solver._sample_action_from_advantage = counted  # noqa: SLF001
+    networks = [lambda inputs: solver._policy_network(inputs).log()] * 2  # noqa: SLF001
+    while True:
+        yield decisions, partial(Exam.policy, probabilities=partial(_seat_probabilities, networks))
+        solver.solve()
+
+
+def load_game(task: str) -> Any:
+    """Return OpenSpiel's game of a task, with observations."""
+    import pyspiel
+
+    import skyenv.envs.open_spiel  # noqa: F401  (registers the game)
+
+    return pyspiel.load_game(f"fifth_avenue(task={task},information_state=false)")
+
+
 def _self_play(
     problem: Problem, make: Callable[[int, int, int], Any], network_of: Callable[[Any], Any]
 ) -> Learner:
@@ -271,13 +361,10 @@ def _self_play(
         make: creates an agent by seat, observation size and number of actions.
         network_of: returns an agent's network, whose outputs are the logits of its policy.
     """
-    import pyspiel
     from open_spiel.python.rl_environment import ChanceEventSampler, Environment
 
-    import skyenv.envs.open_spiel  # noqa: F401  (registers the game)
-
-    game = pyspiel.load_game(f"fifth_avenue(task={problem.task},information_state=false)")
-    env = Environment(game, chance_event_sampler=ChanceEventSampler(seed=problem.seed))
+    game, chance = load_game(problem.task), ChanceEventSampler(seed=problem.seed)
+    env = Environment(game, chance_event_sampler=chance)
     (size,), actions = env.observation_spec()["info_state"], env.action_spec()["num_actions"]
     agents = [make(seat, size, actions) for seat in range(2)]
     networks = [network_of(agent) for agent in agents]
@@ -303,6 +390,9 @@ def _seat_probabilities(
     return masked_softmax(logits[seat, np.arange(len(seat))], mask)
 
 
+# ---- table ----
+
+
 class Algorithm(NamedTuple):
     """An algorithm of the comparison.
 
@@ -311,22 +401,71 @@ class Algorithm(NamedTuple):
         start: creates the learner of a problem.
         share: multiple of the budget of decisions.
         seeds: most runs.
+        grid: values of options to choose from, by name; --sweep tries all combinations.
     """
 
     label: str
-    start: Callable[[Problem], Learner]
+    start: Callable[..., Learner]
     share: int = 1
     seeds: int = 1000
+    grid: Mapping[str, Sequence[float]] = {}
+
+    def variants(self) -> "dict[str, Algorithm]":
+        """Return the algorithm with each combination of the grid, by its text."""
+        found: dict[str, Algorithm] = {}
+        if not self.grid:
+            return found
+        for values in itertools.product(*self.grid.values()):
+            options = dict(zip(self.grid, values, strict=True))
+            text = ",".join(f"{name}={value:g}" for name, value in options.items())
+            found[text] = Algorithm(f"{self.label}, {text}", partial(self.start, **options))
+        return found
 
 
 # Multiple of the budget for tabular algorithms, whose decisions cost much less.
-TABULAR: Final = 1000
+TABULAR: Final = 100
+RATES: Final = {"learning_rate": (5e-4, 1e-3, 2e-3)}
+KL: Final = {"entropy": (0.01, 0.03, 0.1), "mean_kl": (0.1, 0.5)}
+GRADIENTS: Final = {"pi_learning_rate": (5e-4, 2e-3), "entropy_cost": (0.01, 0.05)}
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "cfr+": Algorithm("CFR+", cfr_plus, TABULAR, seeds=1),
     "mccfr": Algorithm("MCCFR, external sampling", mccfr, TABULAR),
-    "nfsp": Algorithm("NFSP (OpenSpiel)", nfsp),
-    "a2c": Algorithm("A2C (OpenSpiel)", policy_gradient),
-    "maskable-ppo": Algorithm("MaskablePPO", maskable_ppo),
-    "ppo": Algorithm("PPO (skyenv)", ppo),
-    "ppo-kl": Algorithm("PPO (skyenv), entropy and KL", partial(ppo, entropy=0.02, mean_kl=0.1)),
+    "reinforce": Algorithm("REINFORCE", vanilla_gradient, grid=RATES),
+    "ppo": Algorithm("PPO (skyenv)", partial(ppo, entropy=0.0), grid=RATES),
+    "ppo-kl": Algorithm(
+        "PPO (skyenv), entropy and KL", partial(ppo, entropy=0.02, mean_kl=0.1), grid=KL
+    ),
+    "mmd": Algorithm("MMD (skyenv)", partial(mmd, entropy=0.03, mean_kl=0.5), grid=KL),
+    "maskable-ppo": Algorithm("MaskablePPO", maskable_ppo, grid=RATES),
+    "nfsp": Algorithm("NFSP (OpenSpiel)", nfsp, grid=RATES),
+    "deep-cfr": Algorithm("Deep CFR (OpenSpiel)", deep_cfr, grid=RATES),
+    **{
+        loss: Algorithm(
+            f"{loss.upper()} (OpenSpiel)",
+            partial(open_spiel_gradient, loss_str=loss),
+            grid=GRADIENTS,
+        )
+        for loss in ("qpg", "rpg", "a2c")
+    },
 }
+
+
+def algorithm_of(name: str) -> Algorithm:
+    """Return an algorithm of the table, or the caller's own as "MODULE:LEARNER".
+
+    LEARNER is a function from a :class:`Problem` to a learner, such as those above.
+
+    Raises:
+        OptionError: there is no such algorithm or learner.
+    """
+    if name in ALGORITHMS:
+        return ALGORITHMS[name]
+    module, _, attribute = name.partition(":")
+    if not (module and attribute):
+        known = ", ".join(ALGORITHMS)
+        raise OptionError(f"algorithms must be MODULE:LEARNER or of {known}, not {shown(name)}")
+    try:
+        start = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise OptionError(f"algorithm {shown(name)} can't be imported: {error}") from error
+    return Algorithm(name, start)

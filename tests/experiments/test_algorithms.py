@@ -1,18 +1,25 @@
 """The comparison of algorithms in bidding tasks."""
 
+import itertools
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from experiments.benchmarks import algorithms
-from experiments.benchmarks.learners import Exam
+from experiments.benchmarks.algorithms import AlgorithmsOptions
+from experiments.benchmarks.learners import ALGORITHMS, Answer, Exam, Learner, Problem
 from experiments.benchmarks.mccfr import Sampler
 from skyenv.agents import Agent, Decisions
+from skyenv.engine.openings import measured
 from skyenv.solving.responses import policy_of
 from skyenv.solving.tree import Opening
+
+TRAINED_ON = ("duel-3/0", "duel-3/1")
 
 
 class First(Agent):
@@ -43,20 +50,111 @@ def test_a_policy_is_judged_like_the_agent_that_samples_it() -> None:
     )
 
 
+def alternating(problem: Problem) -> Learner:
+    """A learner of one's own: the uniform policy, and always the first legal action."""
+    answers: list[Answer] = [
+        lambda exam: exam.uniform,
+        lambda exam: exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)]),
+    ]
+    for decisions in itertools.count():
+        yield decisions * problem.decisions // 4, answers[decisions % 2]
+
+
+def brief(problem: Problem) -> Learner:
+    """A learner that stops before its budget is spent."""
+    yield from itertools.islice(alternating(problem), 3)
+
+
+OWN = f"{__name__}:alternating"
+
+
+def compared(folder: Path, *words: str) -> int:
+    usual = ("--tasks", "duel-3", "--seeds", "2", "--openings", "2", "--decisions", "64")
+    return algorithms.main(["--out", str(folder), *usual, *words])
+
+
+def content(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return found
+
+
 def test_existing_runs_are_reused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--out", str(tmp_path), "--tasks", "duel-3", "--seeds", "2", "--algorithms", "mccfr"]
-    assert algorithms.main([*given, "--decisions", "64"]) == 0
-    first, second = (tmp_path / f"mccfr-duel-3-{seed}.json" for seed in range(2))
+    assert compared(tmp_path, "--algorithms", "mccfr") == 0
+    first, second = (tmp_path / f"mccfr-duel-3-64-{seed}.json" for seed in range(2))
     first.write_text(first.read_text().replace('"seconds": ', '"seconds": 9'))
-    kept, lost = first.read_text(), json.loads(second.read_text())["points"]
+    kept, lost = first.read_text(), content(second)["points"]
     second.unlink()
-    assert algorithms.main([*given, "--decisions", "64"]) == 0
+    assert compared(tmp_path, "--algorithms", "mccfr") == 0
     assert first.read_text() == kept
-    made = json.loads(second.read_text())["points"]
+    made = content(second)["points"]
     assert [point["nash_conv"] for point in made] == [point["nash_conv"] for point in lost]
     assert (tmp_path / "algorithms.png").read_bytes().startswith(b"\x89PNG")
-    figures = json.loads((tmp_path / "algorithms.json").read_text())["figures"]
+    figures = content(tmp_path / "algorithms.json")["figures"]
     assert len(figures) == len(made)
     assert figures[-1]["name"].startswith("MCCFR, external sampling: duel-3 after")
-    assert algorithms.main([*given, "--decisions", "128"]) == 1
-    assert "not a run with a budget of 128 decisions" in capsys.readouterr().err
+    assert compared(tmp_path, "--algorithms", "mccfr", "--openings", "3") == 1
+    assert "not a run measured on 3 openings" in capsys.readouterr().err
+
+
+def test_a_learner_of_ones_own_is_compared(tmp_path: Path) -> None:
+    """On held-out and training openings, with its mistakes, beside another command's runs."""
+    assert compared(tmp_path, "--algorithms", "mccfr") == 0
+    assert compared(tmp_path, "--algorithms", OWN, "--seeds", "1") == 0
+    run = content(tmp_path / f"{__name__}.alternating-duel-3-64-0.json")
+    assert [point["decisions"] for point in run["points"]] == [16, 32, 64]
+    exams = [[Exam(name) for name in names] for names in (measured("duel-3", 2), TRAINED_ON)]
+    uniform, training = ([one.evaluator.nash_conv(one.uniform) for one in of] for of in exams)
+    assert run["points"][-1]["nash_conv"] == pytest.approx(uniform)
+    assert run["training"] == pytest.approx(training)
+    assert sum(run["mistakes"].values()) == pytest.approx(np.mean(uniform))
+    assert len(run["worst"]) == 5
+    assert all(re.match(r"duel-3/\d+: seat [01] .* VP$", text) for text in run["worst"])
+    rows = content(tmp_path / "algorithms.json")["comparison"]
+    assert [row[1] for row in rows] == ["algorithm", "MCCFR, external sampling", OWN]
+    assert rows[-1][-1] == f"{np.mean(training):.3g}"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("cfr+ --sweep", "--sweep needs an algorithm with a grid"),
+        ("ppq", "must be MODULE:LEARNER or of cfr+, mccfr"),
+        ("ppq:learn", "'ppq:learn' can't be imported"),
+        (f"{__name__}:nothing", "has no attribute 'nothing'"),
+        (f"{__name__}:brief", "ended after 32 of 64 decisions"),
+    ],
+)
+def test_a_wrong_learner_is_one_clear_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str, message: str
+) -> None:
+    assert compared(tmp_path, "--algorithms", *words.split()) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_smallest_budget_that_reaches_a_tier_counts(tmp_path: Path) -> None:
+    """With the training openings only where it ends there."""
+    for budget in ("64", "256"):
+        assert compared(tmp_path, "--algorithms", OWN, "--decisions", budget) == 0
+    found = algorithms.curves(AlgorithmsOptions(out=tmp_path, openings=2))
+    rows = algorithms.comparison(found, [16, 64, 128])[1:]
+    assert [row[3] for row in rows] == ["16", "64", "128"]
+    assert [bool(row[-1]) for row in rows] == [False, True, False]
+
+
+def test_settings_are_compared_on_training_openings(tmp_path: Path) -> None:
+    assert compared(tmp_path, "--algorithms", "reinforce", "--sweep") == 0
+    rates = ALGORITHMS["reinforce"].grid["learning_rate"]
+    names = {f"reinforce,learning_rate={rate:g}-duel-3-64-10000.json" for rate in rates}
+    assert {path.name for path in (tmp_path / "sweep").glob("reinforce*")} == names
+    run = content(tmp_path / "sweep" / min(names))
+    assert run["worst"][0].partition(":")[0] in TRAINED_ON
+    assert "training" not in run
+
+
+@pytest.mark.parametrize("name", ["mmd", "ppo", "reinforce"])
+def test_networks_learn(name: str) -> None:
+    """Much of what a uniform policy loses, in one opening's task, by their own answers."""
+    exams = [Exam(one) for one in measured("duel-3", 2)]
+    problem = Problem("duel-3", 1, 16_000, exams)
+    points = [point["nash_conv"] for point, _ in algorithms.judged(ALGORITHMS[name], problem)]
+    assert np.mean(points[-1]) < 0.8 * np.mean(points[0])

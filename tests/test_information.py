@@ -18,7 +18,7 @@ from skyenv.engine.information import (
     information_state,
     information_tensor,
 )
-from skyenv.engine.openings import OF_AUCTIONS, TASKS
+from skyenv.engine.openings import NUM_OPENINGS, OF_AUCTIONS, TASKS
 from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.components import (
     BUSINESSES,
@@ -123,7 +123,7 @@ def test_the_information_tensor_encodes_every_visible_event(
 @pytest.mark.parametrize("task", OF_AUCTIONS)
 def test_numbers_of_tasks_lie_between_minus_1_and_1(task: str) -> None:
     """The last event is the end, for the last reason."""
-    game = Game(task=f"{task}/31", seed=2)
+    game = Game(task=f"{task}/{NUM_OPENINGS - 1}", seed=2)
     while not game.is_over:
         game.play(game.legal_actions[-1])
     for seat in range(game.num_players):
@@ -131,7 +131,7 @@ def test_numbers_of_tasks_lie_between_minus_1_and_1(task: str) -> None:
         assert np.abs(vector[:HEADER_SIZE]).max() <= 1
         events = vector[HEADER_SIZE:].reshape(-1, EVENT_SIZE)
         assert events[len(game.events) - 2, :2].tolist() == pytest.approx([1, 1])
-        assert vector[46:48].tolist() == pytest.approx([[*TASKS].index(task) / 10, 1])
+        assert vector[46:48].tolist() == pytest.approx([[*TASKS].index(task) / (len(TASKS) - 1), 1])
 
 
 def test_no_code_exceeds_the_number_that_is_scaled_to_1() -> None:

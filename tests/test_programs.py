@@ -179,8 +179,11 @@ def test_the_example_with_a_gpu_runs_in_the_simulator() -> None:
 def test_openings_of_every_task_are_collected(tmp_path: Path) -> None:
     """As many of each task as requested, with biddable cards and hidden hands."""
     out = tmp_path / "openings.npz"
-    words = ["--agent", "greedy", "--games", "60", "--number", "2", "--out", str(out)]
+    words = ["--agents", "greedy", "random", "--games", "60", "--number", "2", "--out", str(out)]
     assert openings.main(words) == 0
+    first = out.read_bytes()
+    assert openings.main([*words, "--replace", "--tasks", "bluff-2"]) == 0
+    assert out.read_bytes() == first
     with np.load(out) as content:
         assert {*content.files} == {*TASKS}
         for name, task in TASKS.items():
@@ -188,4 +191,7 @@ def test_openings_of_every_task_are_collected(tmp_path: Path) -> None:
             assert len(games) == 2
             assert (games["auctions_left"] == (task.auctions or NONE)).all()
             assert (games["hand"] == games["known"]).all()
-            assert (games["unknown"][:, : task.num_players, BLACK] > 0).all()
+            hidden = games["unknown"][:, : task.num_players]
+            assert not task.auctions or (hidden[..., BLACK] > 0).all()
+            assert not task.auctions or not hidden[..., :BLACK].any()
+            assert all(openings.is_mixed(name, games[row : row + 1]) for row in range(2))

@@ -9,9 +9,17 @@ import numpy.typing as npt
 import pytest
 
 from positions import paid_at_random
-from skyenv import CheckpointError, GameOptions, Games, OptionError, make_agent
+from skyenv import CheckpointError, Game, GameOptions, Games, OptionError, make_agent
 from skyenv.agents import decide
-from skyenv.engine.openings import OF_AUCTIONS, TASKS, openings
+from skyenv.engine.openings import (
+    HELD_OUT,
+    NUM_OPENINGS,
+    OF_AUCTIONS,
+    TASKS,
+    measured,
+    numbers_of,
+    openings,
+)
 from skyenv.engine.results import results
 from skyenv.engine.rewards import CARD_VP
 from skyenv.rules.components import BLACK
@@ -46,7 +54,7 @@ def uniform_policy(made: Opening) -> npt.NDArray[np.float64]:
 @pytest.mark.parametrize("name", TASKS)
 def test_hidden_cards_are_dealt_from_the_unlocated_ones(name: str) -> None:
     """INF-2: with the number of cards that the task names, every seat in every opening."""
-    task, stored = TASKS[name], openings(name)
+    task = TASKS[name]
     games = Games(400, task=name, seed=5, observation=False)
     again = Games(400, task=name, seed=5, threads=2, observation=False)
     assert games.state.tobytes() == again.state.tobytes()
@@ -56,12 +64,45 @@ def test_hidden_cards_are_dealt_from_the_unlocated_ones(name: str) -> None:
     assert (state["face_down"] >= 0).all()
     seats = slice(0, task.num_players)
     assert (hidden[:, BLACK].sum(axis=1) == state["unknown"][:, seats, BLACK].sum(axis=1)).all()
-    assert len(np.unique(state["owner"], axis=0)) == len(np.unique(stored["owner"], axis=0)) > 20
+    assert TASKS[name].auctions == 0 or not hidden[:, :BLACK].any()  # coloured cards are public
     hands = Games(60, task=f"{name}/0", seed=1, observation=False).state["hand"]
     assert (
         hands[:, seats, :BLACK].sum(axis=(2, 3)) == hands[0, seats, :BLACK].sum(axis=(1, 2))
     ).all()
-    assert len(np.unique(hands[:, seats, BLACK], axis=0)) > 3
+    assert not task.auctions or len(np.unique(hands[:, seats, BLACK], axis=0)) > 3
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_held_out_openings_are_never_trained_on(name: str) -> None:
+    """Nor is one in both parts; and a game has the opening that a row with its seed begins with."""
+    for part, numbers in ((name, range(1024)), (f"{name}/{HELD_OUT}", range(1024, NUM_OPENINGS))):
+        assert numbers_of(part) == numbers
+        stored = public(openings(part))
+        assert len(set(stored)) == len(numbers)
+        games = Games(300, task=part, seed=7, observation=False)
+        begun = public(games.state)
+        assert len(set(begun) & set(stored)) > 100
+        assert set(begun) <= set(stored)
+        opening = str(Game(task=part, seed=7).options.task)
+        assert public(openings(opening)) == begun[:1]
+        assert begun[0] not in public(openings(name if part != name else f"{name}/{HELD_OUT}"))
+    assert measured(name, 2) == [f"{name}/1024", f"{name}/1025"]
+
+
+def public(state: Any) -> list[bytes]:
+    """What tells openings apart, whatever has been dealt."""
+    told = (
+        "owner",
+        "floors",
+        "tiles",
+        "score",
+        "known",
+        "unknown",
+        "auction_place",
+        "top",
+        "turns",
+    )
+    return [b"".join(row[name].tobytes() for name in told) for row in state]
 
 
 @pytest.mark.parametrize("name", OF_AUCTIONS)
@@ -127,12 +168,13 @@ def standing(state: Any, players: int) -> npt.NDArray[np.float64]:
 def test_invalid_tasks_are_refused() -> None:
     with pytest.raises(OptionError, match=r"task must be one of duel-3, .* not 'chess'"):
         Games(1, task="chess")
-    with pytest.raises(OptionError, match="openings alea-4/0 to alea-4/31, not 'alea-4/32'"):
-        Games(1, task="alea-4/32")
+    message = "openings alea-4/0 to alea-4/1279, those from alea-4/1024 held out, not 'alea-4/1280'"
+    with pytest.raises(OptionError, match=message):
+        Games(1, task="alea-4/1280")
     with pytest.raises(OptionError, match="give no num_players, side, board or max_turns"):
         GameOptions(3, task="alea-4")
     assert GameOptions(task="three-3").num_players == 3
-    with pytest.raises(OptionError, match="has 32 openings"):
+    with pytest.raises(OptionError, match="has 1024 openings"):
         Opening("duel-3")
 
 

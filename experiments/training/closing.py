@@ -12,15 +12,14 @@ from skyenv import GameOptions
 from skyenv.agents import Agent, make_agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, table
 from skyenv.arena.matches import play_game, rotations
-from skyenv.engine.openings import OF_AUCTIONS
+from skyenv.engine.openings import OF_AUCTIONS, measured
 from skyenv.files import write_atomically, writing
 from skyenv.seeds import secret_seeds
 from skyenv.solving.commands import loss_lines, measure
 from skyenv.solving.commands import table as table_of_responses
 
-# Evaluation of a task: so many openings, and random numbers for every decision.
+# Evaluation of a task: so many held-out openings, and random numbers for every decision.
 OPENINGS: Final = 8
-# Evaluation of a task: so many openings, and random numbers for every decision.
 SAMPLES: Final = 32
 # The secret of the evaluation is derived from it and the run's seed.
 CLOSING_SEED: Final = 1_000_000
@@ -42,7 +41,7 @@ def close(config: Config) -> str:
     folder = Path(config.run)
     agent = make_agent(folder / MODEL)
     if config.task in OF_AUCTIONS:
-        rows = [measure(agent, f"{config.task}/{i}", SAMPLES) for i in range(OPENINGS)]
+        rows = [measure(agent, name, SAMPLES) for name in measured(config.task, OPENINGS)]
         write_atomically(folder / "evaluation.json", json.dumps(rows, indent=1) + "\n")
         return f"{table_of_responses(rows)}\n{loss_lines(rows)}"
     opponents = config.make_agents("against")

@@ -1,9 +1,11 @@
 """The arrays of a batch, for compiled code."""
 
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from skyenv.array_types import AnyArray, RecordArray
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_DTYPE
 from skyenv.engine.openings import openings, task_of
 from skyenv.engine.options import GameOptions
@@ -80,15 +82,25 @@ def _kind(options: GameOptions) -> int:
     return TASK if named == "outcome" and pays_vp else REWARDS.index(named)
 
 
+def as_words(state: RecordArray) -> AnyArray:
+    """Return games, GAME_DTYPE (n,), as the same memory in words, uint32 (n, GAME_WORDS)."""
+    return state.view(np.uint32).reshape(len(state), -1)
+
+
+@lru_cache(maxsize=32)
+def _openings_of(task: str) -> AnyArray:
+    """Return the openings of a task in words, which all games of the task share."""
+    return as_words(openings(task))
+
+
 def new_arrays(
     options: GameOptions, number: int, observation: bool, autoreset: bool, threads: int = 1
 ) -> Arrays:
     """Allocate the arrays of games before their setup; arguments as for :class:`skyenv.Games`."""
     if options.task is None:
-        blank = blank_game(options.num_players, options.board, options.max_turns)
+        words = as_words(blank_game(options.num_players, options.board, options.max_turns))
     else:
-        blank = openings(options.task)
-    words = blank.view(np.uint32).reshape(len(blank), -1)
+        words = _openings_of(options.task)
     return Arrays(
         state=new_games(number),
         slots=new_records(number, SLOT_DTYPE),

@@ -122,7 +122,7 @@ class Game(Simulator):
     ) -> None:
         first = fresh_seed() if seed is None else check_integer("seed", seed, 0, HIGHEST_SEED)
         game = options_of(num_players, side, **options)
-        if game.task is not None and "/" not in game.task:
+        if game.task is not None:
             game = replace(game, task=opening_of(game.task, first))
         games = Games(
             1, seed=first, autoreset=False, observation=False, agent_seed=agent_seed, options=game

@@ -37,7 +37,7 @@ from skyenv.array_types import Float32
 from skyenv.checks import check_seat
 from skyenv.engine.events import CODES, EVENTS, Event, EventField, row_of, seen_by
 from skyenv.engine.game import Game
-from skyenv.engine.openings import TASKS
+from skyenv.engine.openings import NUM_OPENINGS, TASKS
 from skyenv.engine.options import GameOptions
 from skyenv.errors import OptionError
 from skyenv.rules.components import (
@@ -79,7 +79,7 @@ def _event_scales(fields: Sequence[EventField]) -> Float32:
 # [kind] → factors of an event's numbers, float32 (13, EVENT_SIZE).
 _EVENT_SCALES: Final = np.array([_event_scales(fields) for fields in EVENTS.values()])
 _LAID_OUT: Final = [5, 3] * NUM_DISTRICTS + [3] * ROW_SIZE
-_OPENING: Final = [len(TASKS) - 1, 31] + [1] * (len(_LAID_OUT) - 2)
+_OPENING: Final = [len(TASKS) - 1, NUM_OPENINGS - 1] + [1] * (len(_LAID_OUT) - 2)
 # Factors of the numbers before the events: of a whole game, and of a task.
 _HEADER_SCALES: Final = [
     _scales([3, 4, 1, 500, *[5] * 42, *places, *[cards] * 18, *[6] * 5])

@@ -1,8 +1,12 @@
 """Bidding tasks: short games from the opening of an auction to its end.
 
 A task is a name, a table of openings and a number of auctions. Openings are public positions of
-games between strong agents. A reset selects one and deals the hidden cards at random, so memorizing
-hands doesn't help.
+games between agents. A reset selects one and deals the hidden cards at random, so memorizing hands
+doesn't help. Four fifths of the openings are to train on; the others are held out:
+
+* ``"duel-4"`` selects among those to train on,
+* ``"duel-4/held-out"`` among those held out,
+* ``"duel-4/7"`` is a single one, of either part; the held-out ones come last.
 """
 
 from dataclasses import dataclass
@@ -42,6 +46,9 @@ class Task:
         turns: of the whole game's last turns, how many it began before the end, and a third of
             those after which it is truncated (END-5). It pays the game's outcome instead of VP, and
             nothing if it is truncated. 0: it is of auctions.
+        least_gap: the least loss by not mixing in an opening, as a share of the payoffs' range: the
+            openings are selected by it (:func:`skyenv.solving.mixing.purified`). 0: as games give
+            them.
     """
 
     cards: int
@@ -50,6 +57,7 @@ class Task:
     alea: bool = False
     park: bool = False
     turns: int = 0
+    least_gap: float = 0.0
 
 
 TASKS: Final[dict[str, Task]] = {
@@ -62,6 +70,8 @@ TASKS: Final[dict[str, Task]] = {
     "alea-5": Task(5, alea=True),
     "three-3": Task(3, num_players=3),
     "set-2": Task(3, auctions=2),
+    "set-3": Task(4, auctions=3),
+    "bluff-2": Task(3, auctions=2, least_gap=0.02),
     "park-4": Task(4, park=True),
     "last-turns": Task(0, auctions=0, alea=True, turns=4),
 }
@@ -76,6 +86,8 @@ TASK_TEXTS: Final = {
     "alea-5": "two players and Alea bid for a district, 5 cards each",
     "three-3": "three players bid for a district, 3 cards each",
     "set-2": "two auctions with one hand, 3 cards each",
+    "set-3": "three auctions with one hand, 4 cards each",
+    "bluff-2": "two auctions with one hand, 3 cards each, where bluffing pays",
     "park-4": "two players bid for the park area, 4 cards each",
     "last-turns": "the last turns of a game for two",
 }
@@ -91,14 +103,21 @@ WHOLE_GAMES: Final = {
 """Names of whole games in benchmarks: players and side."""
 
 
+def task_name(name: str) -> str:
+    """Return the task's name in the name of some of its openings, such as "alea-4/7"."""
+    return name.partition("/")[0]
+
+
 def task_of(name: str) -> Task:
-    """Return the task of this name, or that of an opening of this name."""
-    return TASKS[name.split("/")[0]]
+    """Return the task of a name, as for :func:`openings`."""
+    return TASKS[task_name(name)]
 
 
 FILE: Final = "openings.npz"
 SALT: Final = 0x7A5CBE61
 """Of the choice of an opening by the seed."""
+NUM_OPENINGS: Final = 1280
+"""The number of openings of each task."""
 HELD_OUT: Final = "held-out"
 """What names a task's held-out openings."""
 
@@ -114,28 +133,17 @@ def _stored() -> dict[str, RecordArray]:
 
 
 def openings(name: str) -> RecordArray:
-    """Return a copy of a task's openings, without hidden cards, GAME_DTYPE (b,).
+    """Return a copy of the openings of a name, without hidden cards, GAME_DTYPE (b,).
 
     Args:
-        name: a task, such as "alea-4", or one of its openings, such as "alea-4/0".
+        name: a task, such as "alea-4", its held-out openings, "alea-4/held-out", or a single one,
+            such as "alea-4/0".
 
     Raises:
         OptionError: there is no such task or opening.
     """
-    if VARIANT:
-        raise OptionError(f"tasks exist for the printed rules only, not for variant {VARIANT}")
-    task, slash, number = name.partition("/")
-    if task not in TASKS:
-        known = ", ".join([*TASKS, *WHOLE_GAMES])
-        raise OptionError(f"task must be one of {known}, not {shown(name)}")
-    games = as_records(_stored()[task].copy(), GAME_DTYPE)
-    if not slash:
-        return games
-    if not number.isascii() or not number.isdigit() or int(number) >= len(games):
-        raise OptionError(
-            f"task {task} has the openings {task}/0 to {task}/{len(games) - 1}, not {shown(name)}"
-        )
-    return games[int(number) : int(number) + 1]
+    numbers = numbers_of(name)
+    return as_records(_stored()[task_name(name)][numbers.start : numbers.stop].copy(), GAME_DTYPE)
 
 
 def measured(task: str, number: int) -> list[str]:
@@ -145,8 +153,33 @@ def measured(task: str, number: int) -> list[str]:
     Raises:
         OptionError: there is no such task.
     """
-    stored = len(openings(task))
-    return [f"{task}/{index}" for index in range(4 * stored // 5, stored)[:number]]
+    return [f"{task}/{index}" for index in numbers_of(f"{task}/{HELD_OUT}")[:number]]
+
+
+def numbers_of(name: str) -> range:
+    """Return the numbers of the openings of a name, as for :func:`openings`.
+
+    Raises:
+        OptionError: see :func:`openings`.
+    """
+    if VARIANT:
+        raise OptionError(f"tasks exist for the printed rules only, not for variant {VARIANT}")
+    task, slash, which = name.partition("/")
+    if task not in TASKS:
+        known = ", ".join([*TASKS, *WHOLE_GAMES])
+        raise OptionError(f"task must be one of {known}, not {shown(name)}")
+    number = len(_stored()[task])
+    first_held_out = 4 * number // 5
+    if not slash:
+        return range(first_held_out)
+    if which == HELD_OUT:
+        return range(first_held_out, number)
+    if not which.isascii() or not which.isdigit() or int(which) >= number:
+        raise OptionError(
+            f"task {task} has the openings {task}/0 to {task}/{number - 1}, those from "
+            f"{task}/{first_held_out} held out, not {shown(name)}"
+        )
+    return range(int(which), int(which) + 1)
 
 
 @rule
@@ -161,9 +194,12 @@ def select(seed: int, number: int) -> int:
     return selected(seed, number)
 
 
-def opening_of(task: str, seed: int) -> str:
-    """Return the name of the opening that a seed selects in a task, such as "alea-4/7"."""
-    return f"{task}/{select(seed, len(openings(task)))}"
+def opening_of(name: str, seed: int) -> str:
+    """Return the name of the opening that a seed selects among those of a name, such as
+    "alea-4/7".
+    """
+    numbers = numbers_of(name)
+    return f"{task_name(name)}/{numbers[select(seed, len(numbers))]}"
 
 
 def payoffs(opening: str, state: RecordArray) -> list[float]:

@@ -7,7 +7,7 @@ from typing import Final, Self, TypedDict, Unpack
 import numpy as np
 
 from skyenv.checks import check_choice, check_integer, checks_names
-from skyenv.engine.openings import WHOLE_GAMES, openings
+from skyenv.engine.openings import WHOLE_GAMES, numbers_of, task_of
 from skyenv.engine.rewards import REWARDS, RewardFunction
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
@@ -56,11 +56,11 @@ class GameOptions:
             is truncated; ``"margin"``: the change of the seat's lead over the best other seat in
             VP, divided by 50; ``"points"``: the VP scored; or a function of a step that returns
             every seat's reward (:class:`skyenv.engine.rewards.Transition`).
-        task: a bidding task (:mod:`skyenv.engine.openings`), such as ``"alea-4"``, or one of its
-            openings, such as ``"alea-4/0"``, instead of the whole game; None: the game. It
-            decides `num_players`, `side`, `board` and the value of the reward ``"outcome"``.
-            ``"full-2"``, ``"full-2-back"``, ``"full-3"`` and ``"full-4"`` are whole games by name;
-            the attribute is then None.
+        task: a bidding task (:mod:`skyenv.engine.openings`), such as ``"alea-4"``, its held-out
+            openings, ``"alea-4/held-out"``, or a single one, such as ``"alea-4/0"``, instead of
+            the whole game; None: the game. It decides `num_players`, `side`, `board` and the value
+            of the reward ``"outcome"``. ``"full-2"``, ``"full-2-back"``, ``"full-3"`` and
+            ``"full-4"`` are whole games by name; the attribute is then None.
 
     Attributes:
         num_players, side, max_turns, reward, task: as given, or those of the task.
@@ -95,7 +95,8 @@ class GameOptions:
             (num_players, side), task = WHOLE_GAMES[task], None
         played_on = as_board(board, side)
         if task is not None:
-            players = int(openings(task)["num_players"][0])
+            numbers_of(task)  # refuses unknown names
+            players = task_of(task).num_players
             printed = played_on == as_board(None, SIDES[FRONT])
             if num_players not in (2, players) or not printed or max_turns != DEFAULT_MAX_TURNS:
                 raise OptionError(

@@ -19,7 +19,7 @@ Share = TypeVar("Share", float, Float64)
 OUTCOME, MARGIN, POINTS, TASK = range(4)
 REWARDS: Final = ("outcome", "margin", "points")
 MARGIN_SCALE: Final = 50.0  # reward "margin": this many VP ahead are a return of 1
-CARD_VP: Final = 0.9  # a task's payoff: VP charged for each card paid
+CARD_VP: Final = 1.5  # a task's payoff: VP charged for each card paid
 
 
 @rule

@@ -21,7 +21,7 @@ from skyenv.checks import check_choice, check_flag, check_integer, check_name
 from skyenv.engine.game import Game
 from skyenv.engine.information import DEFAULT_EVENTS, information_size, most_decisions, most_events
 from skyenv.engine.observation import OBSERVATION_SIZE
-from skyenv.engine.openings import TASKS, task_of
+from skyenv.engine.openings import TASKS, task_name, task_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
 from skyenv.engine.rewards import outcome_of
 from skyenv.engine.simulator import OUTCOMES, SETUP
@@ -89,10 +89,10 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
     Args:
         params: ``players`` (2 to 4), ``side`` (``"front"`` or ``"back"``), ``board``, the path of
             a board file, ``max_turns`` (END-5; 1 to 1,000,000), ``task``, a bidding task, which
-            decides the former four; ``opening``, its number (−1: chance draws one); ``events``,
-            the room for events in the information state's tensor (0: enough for any game); and
-            ``information_state``: False if the type must not offer one, so that algorithms that
-            prefer it use the observation.
+            decides the former four; ``opening``, its number (−1: chance draws one of those that
+            `task` names); ``events``, the room for events in the information state's tensor (0:
+            enough for any game); and ``information_state``: False if the type must not offer one,
+            so that algorithms that prefer it use the observation.
 
     Attributes:
         table: the data that all positions of the game share.
@@ -124,7 +124,9 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         type_of_game = _game_type(has_information, zero_sum)
         info = pyspiel.GameInfo(
             num_distinct_actions=NUM_ACTIONS,
-            max_chance_outcomes=max(len(OUTCOME_NAMES), len(self.table.start.outcomes)),
+            max_chance_outcomes=max(
+                len(OUTCOME_NAMES), *(1 + number for number, _ in self.table.start.outcomes)
+            ),
             num_players=players,
             min_utility=low,
             max_utility=high,
@@ -185,7 +187,7 @@ def _options_of(given: Mapping[str, Any]) -> GameOptions:
         if opening >= 0:
             raise OptionError("opening is the number of a task's opening; name the task, too")
         return GameOptions(given["players"], given["side"], board=board, max_turns=turns)
-    check_choice("task", task, tuple(TASKS))
+    check_choice("task", task_name(task), tuple(TASKS))
     return GameOptions(task=task if opening < 0 else f"{task}/{opening}", board=board)
 
 

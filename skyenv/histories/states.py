@@ -34,7 +34,7 @@ from skyenv.engine.information import (
     information_size,
 )
 from skyenv.engine.observation import codes_of, names
-from skyenv.engine.openings import openings, payoffs
+from skyenv.engine.openings import numbers_of, openings, payoffs, task_name
 from skyenv.engine.options import GameOptions
 from skyenv.engine.results import results
 from skyenv.engine.rewards import outcome_of
@@ -70,14 +70,15 @@ class HistoryTable:
         self.options = options
         self._local = threading.local()
         self.first_lines = [first_line(options, seat) for seat in range(options.num_players)]
+        numbers = range(1)
         if options.task is None:
             blank = blank_game(options.num_players, options.board, options.max_turns)
         else:
-            blank = openings(options.task)
-        number, record = len(blank), blank[:1].tobytes()
-        self.draws_opening = number > 1
+            blank, numbers = openings(options.task), numbers_of(options.task)
+        record = blank[:1].tobytes()
+        self.draws_opening = len(numbers) > 1
         outcomes = (
-            [(index, 1 / number) for index in range(number)]
+            [(number, 1 / len(numbers)) for number in numbers]
             if self.draws_opening
             else self.simulator.play_unchecked(record, SETUP, ())
         )
@@ -229,7 +230,7 @@ class History:
                 message = f"chance can't decide {shown(action)} here, only {', '.join(possible)}"
                 raise ChanceError(message, len(self.chance))
             if table.draws_opening:
-                task = f"{table.options.task}/{action}"
+                task = f"{task_name(str(table.options.task))}/{action}"
                 return table_of(replace(table.options, task=task)).start
             chance = (*self.chance, action)
         outcomes = game.play_unchecked(self.record, played, chance)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, NoReturn
 
 from skyenv.engine.events import EVENTS, Event, EventField
+from skyenv.engine.openings import numbers_of, task_name
 from skyenv.engine.options import GameOptions
 from skyenv.errors import OptionError, RecordError, shown
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
@@ -249,8 +250,8 @@ def check_header(line: int, value: Event) -> Schema:
         if value[name] != expected[name]:
             wanted = f"{quoted(expected[name])} in task {expected['task']}"
             fail(line, f'"{name}" must be {wanted}, not {quoted(value[name])}')
-    if is_task and "/" not in value["task"]:
-        fail(line, f'"task" must name an opening, such as {value["task"]}/0')
+    if is_task and len(numbers_of(value["task"])) > 1:
+        fail(line, f'"task" must name an opening, such as {task_name(value["task"])}/0')
     return kinds
 
 

@@ -37,7 +37,7 @@ from skyenv import (
 from skyenv.engine.information import DEFAULT_EVENTS, information_state, information_tensor
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE
-from skyenv.engine.openings import OF_AUCTIONS, TASKS
+from skyenv.engine.openings import OF_AUCTIONS, task_of
 from skyenv.engine.simulator import OUTCOMES, SETUP
 from skyenv.envs.open_spiel import HIGHEST_PAYOFF, SHORT_NAME, AgentBot, FifthAvenueGame
 from skyenv.rules.board import load_board
@@ -430,12 +430,13 @@ def finished(game: Any, seed: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("task", "opening"), [("alea-4", -1), ("duel-3", 7), ("three-3", 2), ("last-turns", 5)]
+    ("task", "opening"),
+    [("alea-4", -1), ("set-2/held-out", -1), ("duel-3", 7), ("three-3", 2), ("last-turns", 5)],
 )
 def test_openspiel_plays_bidding_tasks(task: str, opening: int) -> None:
     """OpenSpiel's simulation, and the payoff of the other interfaces."""
     game = loaded(task=task, opening=opening)
-    assert game.num_players() == TASKS[task].num_players
+    assert game.num_players() == task_of(task).num_players
     pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
     for seed in range(5):
         state = finished(game, seed)
@@ -467,7 +468,7 @@ def test_no_payoff_exceeds_the_bounds(task: str) -> None:
     ("params", "message"),
     [
         ({"task": "chess"}, "task must be one of"),
-        ({"task": "duel-3", "opening": 32}, "openings duel-3/0 to duel-3/31"),
+        ({"task": "duel-3", "opening": 1280}, "openings duel-3/0 to duel-3/1279"),
         ({"opening": 3}, "name the task"),
     ],
 )

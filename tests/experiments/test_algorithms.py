@@ -153,8 +153,8 @@ def test_settings_are_compared_on_training_openings(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["mmd", "ppo", "reinforce"])
 def test_networks_learn(name: str) -> None:
-    """Much of what a uniform policy loses, in one opening's task, by their own answers."""
-    exams = [Exam(one) for one in measured("duel-3", 2)]
+    """Some of what a uniform policy loses in held-out openings, by their own answers."""
+    exams = [Exam(one) for one in measured("duel-3", 8)]
     problem = Problem("duel-3", 1, 16_000, exams)
     points = [point["nash_conv"] for point, _ in algorithms.judged(ALGORITHMS[name], problem)]
-    assert np.mean(points[-1]) < 0.8 * np.mean(points[0])
+    assert np.mean(points[-1]) < 0.9 * np.mean(points[0])

@@ -13,7 +13,7 @@ from skyenv.solving.tree import CHANCE, Opening
 pytestmark = pytest.mark.compiled
 
 
-@pytest.mark.parametrize("name", ["set-2/0", "duel-4/0"])
+@pytest.mark.parametrize("name", ["bluff-2/0", "bluff-2/1"])
 def test_a_purified_policy_takes_the_most_probable_actions(name: str) -> None:
     tree = Opening(name).tree
     *_, solution = solve(Solver(tree), 0.001)

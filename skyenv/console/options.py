@@ -287,7 +287,10 @@ def _converted(entry: Field[Any], kind: Any, value: Any) -> Any:
         for one in values
         for word in (map(str.strip, one.split(",")) if isinstance(one, str) else [one])
     ]
-    return () if words == [""] else tuple(_single(entry, single, word) for word in words)
+    none = [""] if "none" in about(entry).choices else ["", "none"]
+    if len(words) == 1 and words[0] in none:
+        return ()
+    return tuple(_single(entry, single, word) for word in words)
 
 
 def _single(entry: Field[Any], kind: type, value: Any) -> Any:

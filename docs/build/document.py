@@ -204,36 +204,19 @@ def information_table() -> str:
 
 def benchmark_tables() -> str:
     """Return the published results of the benchmark: games, bidding tasks, costs and versions."""
-    content = json.loads((ROOT / "docs/results/benchmark.json").read_text(encoding="utf-8"))
+    entries = benchmark.published(ROOT / "docs/results/benchmark.json")
     found = []
-    for rows in (benchmark.panel_rows, benchmark.exact_rows, cost_rows):
-        tables = [(one["agent"].partition(",")[0], rows(one)) for one in content]
-        lines = [["agent", *tables[0][1][0]]]
-        lines += [[f"`{name}`", *row] for name, table in tables for row in table[1:]]
-        found.append(markdown(lines, "ll" + "r" * (len(lines[0]) - 2)))
+    for head, *rows in benchmark.all_rows(entries):
+        lines = [head, *([f"`{name}`", *row] for name, *row in rows)]
+        found.append(markdown(lines, "lll" + "r" * (len(head) - 3)))
     panel = {
         table_label(one["players"], one["side"]): one["panel"].values()
-        for agent in content
-        for one in agent["tables"]
+        for entry in entries
+        for one in entry["tables"]
     }
     lines = [[label, *versions] for label, versions in panel.items()]
     found.append(markdown([["version at", *benchmark.PANEL], *lines]))
     return "\n\n".join(found)
-
-
-def cost_rows(content: dict[str, Any]) -> list[list[str]]:
-    """Return a header and a row: an agent's training, the time of its decisions, its games."""
-    pace, cost = content["milliseconds"], content["cost"]
-    players = dict.fromkeys(str(one["players"]) for one in content["tables"])
-    return [
-        ["training", "tables", "ms a decision", "95th percentile", "games", "decisions"],
-        [
-            content["training"],
-            f"{', '.join(players)} players",
-            *(f"{pace[which]:.2f}" for which in ("mean", "most")),
-            *(f"{cost[what]:,}" for what in ("games", "decisions")),
-        ],
-    ]
 
 
 def algorithms_table(name: str) -> str:

@@ -1,10 +1,10 @@
-"""The command ``benchmark``: skyenv-bench 1, the protocol of docs/benchmark.md.
+"""The command ``benchmark``: skyenv-bench 2, the protocol of docs/benchmark.md.
 
-It measures an agent in three ways:
+It measures agents in three ways:
 
 * NashConv on exactly solved bidding tasks (:func:`skyenv.solving.commands.measure`),
 * games against a fixed panel of frozen agents (:mod:`skyenv.arena.tournament`),
-* the wins of exploiters against it (:func:`skyenv.arena.evaluate.evaluate`).
+* the wins of exploiters against them (:func:`skyenv.arena.evaluate.evaluate`).
 
 ``--out FOLDER`` stores finished parts; the same command resumes there.
 """
@@ -12,9 +12,11 @@ It measures an agent in three ways:
 import datetime
 import json
 import os
-from collections.abc import Callable, Mapping
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -25,10 +27,10 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv import __version__
-from skyenv.agents import Agent, agents_help, decide_game, make_agent
+from skyenv.agents import Agent, agents_help, decide, make_agent
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.lookahead import LookaheadAgent
-from skyenv.arena.ratings import rate
+from skyenv.arena.ratings import rate, some_of
 from skyenv.arena.schedule import Settings, entrant, with_newcomer
 from skyenv.arena.tournament import Folder, play
 from skyenv.console import tables
@@ -40,43 +42,77 @@ from skyenv.console.options import (
     common,
     option,
 )
-from skyenv.engine.game import Game
+from skyenv.engine.games import Games
+from skyenv.engine.openings import OF_AUCTIONS, TASKS, measured
 from skyenv.engine.options import table_label, table_name
-from skyenv.files import check_writable, locked, read_sealed, sealed, write_atomically
-from skyenv.rules.components import SIDES
-from skyenv.solving.commands import measure
-from skyenv.statistics import interval, mean_of
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.files import (
+    check_writable,
+    locked,
+    parse_json,
+    read_sealed,
+    sealed,
+    unsealed,
+    write_atomically,
+)
+from skyenv.solving.commands import means, measure
+from skyenv.solving.responses import LEAST_SAMPLES, most_decisions
+from skyenv.solving.tree import Opening
+from skyenv.statistics import interval
 
-NAME: Final = "skyenv-bench 1"
+NAME: Final = "skyenv-bench 2"
 # The opponents. Their decisions are frozen; tests compare them with stored ones.
 PANEL: Final = ("random", "greedy", "appraiser", "rollout-16", "trained-2026a")
-EXACT: Final = ("duel-4", "alea-4")
+BIDDING: Final = ("bluff-2", "duel-4", "alea-4")
+TWO_SEATS: Final = tuple(name for name in OF_AUCTIONS if TASKS[name].num_players == 2)
+SIDE: Final = "front"
 # What an agent may use: only observation and rewards; also a heuristic's prior, features or
 # opponents; also a search of at most SEARCH_MILLISECONDS a decision on one core.
 TRACKS: Final = ("nothing", "heuristic", "search")
+# Most decisions of an agent's training and tuning, all stages together.
+BUDGETS: Final = ("unknown", "none", "64k", "1M", "10M", "100M", "1G", "more")
 # The secret of all published figures.
 SECRET: Final = 20261126
 SEARCH_MILLISECONDS: Final = 10.0
 # Milliseconds a decision; look-ahead with a slower agent would take hours.
 QUICK_ENOUGH: Final = 2.0
-# Number of timed decisions.
+# Numbers of timed decisions, and of games in a batch of them.
 TIMED: Final = 200
+BATCH: Final = 16
+# Decisions in the games of a paired seed: with the panel, by the number of players; and those of
+# the look-ahead exploiter.
+DECISIONS: Final = {2: 3_100, 3: 7_900, 4: 14_000}
+LOOKAHEAD_DECISIONS: Final = 310
+# CPU milliseconds of a decision of the panel, on average in its games.
+PANEL_MILLISECONDS: Final = 0.3
+# Options that the protocol fixes.
+FIXED: Final = ("tasks", "openings", "players", "paired_seeds", "lookahead")
 
 
 @dataclass(frozen=True)
 class BenchmarkOptions(Options):
     """Options of ``benchmark``."""
 
-    agent: str = argument(f"agent to measure: {agents_help()}", metavar="AGENT")
-    track: str = option("nothing", "resources beyond observation and rewards", choices=TRACKS)
-    training: str = option("", "how it was trained: decisions, hours, machine", metavar="TEXT")
-    players: tuple[int, ...] = common("players", default=(2, 3, 4), text="tables, on both sides")
-    paired_seeds: int = common("paired_seeds", default=100)
-    openings: int = option(8, "openings of each bidding task; 0: none", metavar="N")
-    samples: int = option(
-        32, "random numbers per decision; 1 suffices for deterministic agents", low=1, metavar="N"
+    agents: tuple[str, ...] = argument(f"agents to measure: {agents_help()}", metavar="AGENT")
+    track: tuple[str, ...] = option(
+        ("nothing",), "resources beyond observation and rewards, for all or each", choices=TRACKS
     )
-    lookahead: int = option(20, "paired seeds of the look-ahead exploiter; 0: none", metavar="N")
+    budget: tuple[str, ...] = option(
+        ("unknown",), "most decisions of training and tuning, for all or each", choices=BUDGETS
+    )
+    note: str = option("", "hours and machine of the training", metavar="TEXT")
+    tasks: tuple[str, ...] = option(
+        BIDDING, "bidding tasks for two seats, or none", metavar="TASK", choices=TWO_SEATS
+    )
+    openings: int = option(32, "held-out openings of each bidding task", low=1, metavar="N")
+    samples: int = option(
+        LEAST_SAMPLES, "random numbers per decision of a stochastic agent in tasks", metavar="N"
+    )
+    players: tuple[int, ...] = common(
+        "players", default=(2, 3, 4), text="tables, on the front side, or none"
+    )
+    paired_seeds: int = common("paired_seeds", default=100, low=2)
+    lookahead: int = option(40, "paired seeds of the look-ahead exploiter; 0: none", metavar="N")
     exploiters: tuple[str, ...] = option((), "additional exploiters", metavar="AGENT")
     secret: int = common(
         "secret",
@@ -89,134 +125,210 @@ class BenchmarkOptions(Options):
         None, "folder for finished parts; the same command resumes there", metavar="FOLDER"
     )
     json: Path | None = common("json")
+    csv: Path | None = common("json", text="write the figures as CSV to this file")
+    latex: Path | None = common("json", text="write the tables as LaTeX to this file")
+
+    def each(self, name: str) -> tuple[str, ...]:
+        """Return an option's value for each agent.
+
+        Raises:
+            OptionError: neither one value nor one for each agent.
+        """
+        values: tuple[str, ...] = getattr(self, name)
+        if len(values) not in (1, len(self.agents)):
+            raise OptionError(
+                f"{name} must have 1 value, or {len(self.agents)}: one for each agent"
+            )
+        return values * (len(self.agents) // len(values))
 
 
 class Parts:
-    """A cache of an agent's finished figures, in a folder's parts.json.
+    """An agent and its finished figures, in parts.json of its folder.
 
     Attributes:
-        folder: the file's folder.
-        who: identifies the agent; figures of other agents are left unchanged.
+        spec, agent: the agent.
+        who: identifies it; figures of another version or file are left unchanged.
+        folder: its folder, inside that of the command.
 
     Raises:
-        CheckpointError: the file is damaged.
+        AgentError, CheckpointError: the agent can't be made, or parts.json is damaged.
     """
 
-    def __init__(self, folder: Path, who: str) -> None:
-        self.folder = folder
-        self.who = who
-        self._path = folder / "parts.json"
+    def __init__(self, folder: Path, spec: str) -> None:
+        self.spec = spec
+        self.agent = make_agent(spec)
+        digest = entrant(spec, 2, SIDE).digest
+        self.who = f"{spec}, version {self.agent.version} {digest}".strip()
+        self.folder = folder / re.sub(r"[^\w.-]+", "-", spec)[-100:].strip(".-")
+        self.folder.mkdir(exist_ok=True)
+        self._path = self.folder / "parts.json"
         self._found = read_sealed(self._path)
 
     def of(self, what: str, compute: Callable[[], Any], *, recompute: bool = False) -> Any:
         """Return figures from the cache, computed and stored if missing or if `recompute`."""
-        key = f"{what} of {self.who}"
+        key = f"{what} of {self.who}, skyenv {__version__}"
         if recompute or key not in self._found:
             self._found[key] = compute()
             write_atomically(self._path, json.dumps(sealed(self._found)))
         return self._found[key]
 
+    def pace(self, agent: Agent, games: int = 1) -> dict[str, float]:
+        """Return :func:`milliseconds` of the agent or of one made of it."""
+        found: dict[str, float] = self.of(
+            f"pace of {agent.name}, {games} games", partial(milliseconds, agent, games)
+        )
+        return found
+
 
 def run_benchmark(options: BenchmarkOptions) -> None:
     """Run ``benchmark``."""
-    if options.json is not None:
-        check_writable(options.json)
-    agent = make_agent(options.agent)
-    digest = entrant(options.agent, options.players[0], SIDES[0]).digest
+    outputs = [(options.json, as_json), (options.csv, as_csv), (options.latex, as_latex)]
+    files = [(path, as_text) for path, as_text in outputs if path is not None]
+    check_writable(*(path for path, _ in files))
+    chosen = zip(options.each("track"), options.each("budget"), strict=True)
     with ExitStack() as held:
         folder = options.out or Path(held.enter_context(TemporaryDirectory(prefix="skyenv-")))
         held.enter_context(locked(folder))
-        parts = Parts(folder, f"{options.agent}, version {agent.version} {digest}".strip())
-        cost = parts.of("cost", lambda: [0.0, 0.0])
-        began = os.times()
+        agents = [Parts(folder, spec) for spec in options.agents]
         try:
-            content = measured(options, agent, parts)
+            for parts in agents:
+                print(told(options, parts), file=sys.stderr)
+            entries = [
+                {"track": track, "budget": budget, "note": options.note, **figures(options, parts)}
+                for parts, (track, budget) in zip(agents, chosen, strict=True)
+            ]
         except KeyboardInterrupt:
             raise KeyboardInterrupt("" if options.out is None else GOES_ON) from None
-        finally:
-            *processors, clock = np.subtract(os.times(), began)
-            spent = np.add(cost, [sum(processors), clock]).round(1).tolist()
-            parts.of("cost", lambda: spent, recompute=True)
-    content["cost"] |= {"cpu_seconds": spent[0], "seconds": spent[1]}
-    if options.json is not None:
-        write_atomically(options.json, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    print(report(content))
-
-
-def measured(options: BenchmarkOptions, agent: Agent, parts: Parts) -> dict[str, Any]:
-    """Return all figures of an agent.
-
-    Raises:
-        KeyboardInterrupt: interrupted by Ctrl-C.
-    """
-    pace = parts.of("pace", partial(milliseconds, agent))
-    exploiters: list[tuple[Agent | str, int]] = [
-        (name, options.paired_seeds) for name in options.exploiters
-    ]
-    if options.lookahead and pace["mean"] <= QUICK_ENOUGH:
-        exploiters.append((LookaheadAgent(agent), options.lookahead))
-    found = [_table(options, parts, *table) for table in product(options.players, SIDES)]
-    for one, (exploiter, paired_seeds) in product(found, exploiters):
-        _exploit(one, exploiter, agent, paired_seeds, options.secret, parts)
-    unsaid = dict.fromkeys(("workers", "ray", "out", "json"))
-    return {
+    unsaid = dict.fromkeys(("workers", "ray", "out", "json", "csv", "latex"))
+    usual = BenchmarkOptions(options.agents)
+    content = {
         "benchmark": NAME,
+        "changed": [name for name in FIXED if getattr(options, name) != getattr(usual, name)],
         "date": datetime.date.today().isoformat(),
         "skyenv": __version__,
-        "agent": parts.who,
-        "track": options.track,
-        "training": options.training,
-        "milliseconds": pace,
-        "exact": {task: _exact(options, agent, parts, task) for task in EXACT if options.openings},
-        "tables": found,
-        "cost": {name: sum(one[name] for one in found) for name in ("games", "decisions")},
+        "agents": entries,
         "command": command_line(
             BenchmarkOptions, "skyenv benchmark", {**asdict(options), **unsaid}
         ),
     }
+    for path, as_text in files:  # first: the terminal may be gone
+        write_atomically(path, as_text(content))
+    print(report(content))
 
 
-def milliseconds(agent: Agent) -> dict[str, float]:
-    """Return the CPU time of single decisions in ms, mean and 95th percentile, over a game between
-    greedy players.
+def figures(options: BenchmarkOptions, parts: Parts) -> dict[str, Any]:
+    """Return all figures of an agent, with the time that they have taken.
+
+    Raises:
+        KeyboardInterrupt: interrupted by Ctrl-C.
     """
-    game = Game(2, seed=1)
+    cost = parts.of("cost", lambda: [0.0, 0.0])
+    began = os.times()
+    try:
+        exact = {task: _exact(options, parts, task) for task in options.tasks}
+        found = [_table(options, parts, players) for players in options.players]
+    finally:
+        *processors, clock = np.subtract(os.times(), began)
+        spent = np.add(cost, [sum(processors), clock]).round(1).tolist()
+        parts.of("cost", lambda: spent, recompute=True)
+    return {
+        "agent": parts.who,
+        "milliseconds": parts.pace(parts.agent),
+        "headlines": headlines(exact, found),
+        "exact": exact,
+        "tables": found,
+        "cost": {name: sum(one[name] for one in found) for name in ("games", "decisions")}
+        | {"cpu_seconds": spent[0], "seconds": spent[1]},
+    }
+
+
+def headlines(
+    exact: Mapping[str, Any], found: Sequence[Mapping[str, Any]]
+) -> dict[str, float | None]:
+    """Return the number of each half; None if it wasn't measured.
+
+    "bidding" is the mean NashConv of the tasks, as a share of the payoffs' range; "games" the mean
+    of the tables' wins divided by par.
+    """
+    shares = [one["share"] for one in exact.values()]
+    wins = [one["wins"]["mean"] / one["par"] for one in found]
+    return {
+        name: round(float(np.mean(numbers)), 4) if numbers else None
+        for name, numbers in (("bidding", shares), ("games", wins))
+    }
+
+
+# ---- time ----
+
+
+def milliseconds(agent: Agent, number: int) -> dict[str, float]:
+    """Return the CPU time of a decision in ms, mean and 95th percentile ("most"), in a number of
+    concurrent games between greedy players.
+    """
+    games = Games(number, 2, seed=1)
     greedy = make_agent("greedy")
     spent = list[float]()
-    decide_game(game, agent)  # compiles
-    while not game.is_over and len(spent) < TIMED:
+    decide(games, agent)  # compiles
+    while len(spent) < TIMED // number:
         began = process_time()
-        decide_game(game, agent)
-        spent.append(1000 * (process_time() - began))
-        game.play(decide_game(game, greedy))
+        decide(games, agent)
+        spent.append(1000 * (process_time() - began) / number)
+        games.step(decide(games, greedy))
     return {"mean": float(np.mean(spent)), "most": float(np.quantile(spent, 0.95))}
 
 
-def _exact(options: BenchmarkOptions, agent: Agent, parts: Parts, task: str) -> dict[str, Any]:
-    """Return NashConv in a task's first openings, and the means with 95 % intervals."""
+def told(options: BenchmarkOptions, parts: Parts) -> str:
+    """Return a line with the CPU time that the measurement of an agent takes from the start."""
+    agent = parts.agent
+    each = parts.pace(agent, BATCH)["mean"]
+    questions = 1 if agent.samples_evaluation else 2 + options.samples
+    tried = [name for task in options.tasks for name in measured(task, 3)]
+    asked = sum(int(most_decisions(Opening(name)).sum()) for name in tried) / 3
+    played = options.paired_seeds * sum(DECISIONS[players] for players in options.players)
+    spent = {
+        "bidding tasks": options.openings * asked * questions * each,
+        "games with the panel": played * (each + PANEL_MILLISECONDS) / 2,
+    }
+    if _looks_ahead(options, parts) and 2 in options.players:
+        own = parts.pace(LookaheadAgent(agent), BATCH)["mean"]
+        spent["look-ahead"] = options.lookahead * LOOKAHEAD_DECISIONS * own
+    text = ", ".join(f"{part} {time / 60_000:.1f}" for part, time in spent.items())
+    whole = sum(spent.values()) / 60_000
+    return f"{parts.spec}: about {whole:.1f} minutes of CPU time from the start ({text})"
+
+
+def _looks_ahead(options: BenchmarkOptions, parts: Parts) -> bool:
+    return bool(options.lookahead) and parts.pace(parts.agent)["mean"] <= QUICK_ENOUGH
+
+
+# ---- bidding tasks ----
+
+
+def _exact(options: BenchmarkOptions, parts: Parts, task: str) -> dict[str, Any]:
+    """Return NashConv in a task's first held-out openings, and the means."""
     samples = options.samples
     rows = [
-        parts.of(f"{name}, {samples} samples", partial(measure, agent, name, samples))
-        for name in (f"{task}/{index}" for index in range(options.openings))
+        parts.of(f"{name}, {samples} samples", partial(measure, parts.agent, name, samples))
+        for name in measured(task, options.openings)
     ]
-    means = {
-        unit: mean_of([row[unit] for row in rows]).rounded(4) for unit in ("nash_conv", "share")
-    }
-    return {"samples": samples, **means, "openings": rows}
+    return {"samples": samples, **means(rows), "openings": rows}
 
 
 # ---- games ----
 
 
-def _table(options: BenchmarkOptions, parts: Parts, players: int, side: str) -> dict[str, Any]:
-    """Play the games with the panel at a table and return their figures.
+def _table(options: BenchmarkOptions, parts: Parts, players: int) -> dict[str, Any]:
+    """Play the games at a table and return their figures.
 
     Raises:
         KeyboardInterrupt: interrupted by Ctrl-C.
     """
-    agents = with_newcomer(options.agent, PANEL, players, side)
-    settings = Settings(agents, players, side, secret=options.secret, newcomer=True)
-    with Folder(parts.folder / table_name(players, side), settings) as kept:
+    # Without `searches_with`: a newcomer to a ladder meets searches in fewer paired seeds.
+    agents = tuple(
+        replace(one, searches_with=()) for one in with_newcomer(parts.spec, PANEL, players, SIDE)
+    )
+    settings = Settings(agents, players, SIDE, secret=options.secret, newcomer=True)
+    with Folder(parts.folder / table_name(players, SIDE), settings) as kept:
         interrupted = play(
             kept,
             paired_seeds=options.paired_seeds,
@@ -226,21 +338,44 @@ def _table(options: BenchmarkOptions, parts: Parts, players: int, side: str) -> 
         )
         if interrupted:
             raise KeyboardInterrupt
-        return against_panel(kept)
+        found = against_panel(kept)
+    exploiters: list[tuple[Agent | str, int]] = [
+        (name, options.paired_seeds) for name in options.exploiters
+    ]
+    if _looks_ahead(options, parts) and players == 2:
+        exploiters.append((LookaheadAgent(parts.agent), options.lookahead))
+    for exploiter, paired_seeds in exploiters:
+        best, half = make_agent(exploiter), max(1, paired_seeds // 2)
+        name = exploiter if isinstance(exploiter, str) else best.name
+        for part, first in (("tried", 1), ("exploiters", 1 + half)):
+            seeds = f"{players} players, {half} paired seeds from {first}, secret {options.secret}"
+            share = partial(_share, exploiter, parts.agent, players, half, first, options.secret)
+            found[part][name] = parts.of(f"what {name} {best.version} wins, {seeds}", share)
+    found["exploitability"] = exploitability(found["tried"], found["exploiters"], found["par"])
+    return found
 
 
 def against_panel(folder: Folder) -> dict[str, Any]:
     """Return the newcomer's figures from the games of a table's folder.
 
     `wins` is its share of the wins: in all games with two players, else in those at tables of
-    different agents. `against` has its share against each panel agent, `exploiters` each panel
-    agent's share against it. With more than two players these are the shares of an agent alone
-    against copies of the other.
+    different agents. `against` has its share against each panel agent; with more than two players
+    it is alone against copies of the other. `tried` and `exploiters` have the shares of each panel
+    agent alone against it or its copies, in even paired seeds and in odd ones.
     """
     settings = folder.settings
     names = [one.name for one in settings.agents]
-    ratings = rate(folder.results(), names, settings.seed)
-    alone = {pair: share.rounded(4) for pair, share in ratings.alone.items()}
+    results = folder.results()
+    ratings = rate(results, names, settings.seed)
+    copied = names[0].removeprefix("new ")  # a copy wins par
+    found = {}
+    for half, name in enumerate(("tried", "exploiters")):
+        some = some_of(results, results.paired_seeds % 2 == half)
+        found[name] = {
+            names[one]: share.rounded(4)
+            for (one, other), share in rate(some, names, settings.seed).alone.items()
+            if other == 0 and names[one] != copied
+        }
     return {
         "players": settings.players,
         "side": settings.side,
@@ -250,94 +385,175 @@ def against_panel(folder: Folder) -> dict[str, Any]:
         "par": 1 / settings.players,
         "panel": {one.name: one.version for one in settings.agents[1:]},
         "wins": ratings.wins[0].rounded(4),
-        "against": {names[other]: share for (one, other), share in alone.items() if one == 0},
-        "exploiters": {
-            names[one]: share
-            for (one, other), share in alone.items()
-            if other == 0 and names[0] != f"new {names[one]}"  # a copy wins par
+        "against": {
+            names[other]: share.rounded(4)
+            for (one, other), share in ratings.alone.items()
+            if one == 0
         },
+        **found,
     }
 
 
-def _exploit(
-    found: dict[str, Any],
-    exploiter: Agent | str,
-    agent: Agent,
-    paired_seeds: int,
-    secret: int,
-    parts: Parts,
-) -> None:
-    """Add to a table's figures the wins of an exploiter alone against copies of the agent.
+def _share(
+    exploiter: Agent | str, agent: Agent, players: int, paired_seeds: int, first: int, secret: int
+) -> dict[str, float]:
+    """Return the wins of an exploiter alone against copies of an agent, from a first paired seed.
 
     Raises:
         KeyboardInterrupt: interrupted by Ctrl-C.
     """
-    players = found["players"]
-    side = found["side"]
-    best = make_agent(exploiter)
-    name = exploiter if isinstance(exploiter, str) else best.name
+    played = (exploiter, [agent], players, SIDE, paired_seeds, first)
+    results = evaluate(*played, secret=secret, deterministic=True, progress=True)
+    if not results or results[0].interrupted:
+        raise KeyboardInterrupt
+    return results[0].share.rounded(4)
 
-    def share() -> dict[str, float]:
-        played = (exploiter, [agent], players, side, paired_seeds)
-        results = evaluate(*played, secret=secret, deterministic=True, progress=True)
-        if not results or results[0].interrupted:
-            raise KeyboardInterrupt
-        return results[0].share.rounded(4)
 
-    games = f"{table_name(players, side)}, {paired_seeds} paired seeds, secret {secret}"
-    found["exploiters"][name] = parts.of(f"what {name} {best.version} wins, {games}", share)
+def exploitability(
+    tried: Mapping[str, Any], exploiters: Mapping[str, Any], par: float
+) -> dict[str, Any]:
+    """Return a lower bound of exploitability: wins above par, and `by` which exploiter.
+
+    It is the one that won most in other paired seeds (`tried`), or a copy, which wins par ("–").
+    """
+    wins = {name: share["mean"] for name, share in tried.items() if name in exploiters}
+    by = max(wins, key=lambda name: float(wins[name]), default="–")
+    if wins.get(by, 0) <= par:
+        return {"by": "–", "mean": 0.0, "low": 0.0, "high": 0.0}
+    return {"by": by} | {end: max(0.0, share - par) for end, share in exploiters[by].items()}
 
 
 # ---- the report ----
 
 
+def as_json(content: Mapping[str, Any]) -> str:
+    """Return the figures as JSON text with a checksum."""
+    return json.dumps(sealed(dict(content)), indent=1, ensure_ascii=False) + "\n"
+
+
+def published(path: Path) -> list[dict[str, Any]]:
+    """Return the agents' figures in a file of :func:`as_json`, or in one of skyenv-bench 1.
+
+    Raises:
+        CheckpointError: the file is damaged. OSError: it can't be read.
+    """
+    try:
+        content = parse_json(path.read_bytes())
+        if isinstance(content, dict) and content["benchmark"] == NAME:
+            return list(unsealed(content)["agents"])
+        return [_of_bench_1(one) for one in (content if isinstance(content, list) else [content])]
+    except (ValueError, TypeError, KeyError) as error:
+        raise CheckpointError(f"{path} is damaged: {error}") from error
+
+
+def _of_bench_1(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an agent's figures of skyenv-bench 1 with the fields of this version."""
+    for one in entry["tables"]:
+        by, most = max(one["exploiters"].items(), key=lambda each: float(each[1]["low"]))
+        above = {end: max(0.0, share - one["par"]) for end, share in most.items()}
+        one["exploitability"] = {"by": by if above["mean"] else "–", **above}
+    for one in entry["exact"].values():
+        one["openings"] = one.get("openings") or one["positions"]  # as older files call them
+        for unit in ("nash_conv", "share"):
+            one[unit] = float(np.mean([row[unit] for row in one["openings"]]))
+    numbers = dict.fromkeys(("bidding", "games"))
+    return {**entry, "headlines": numbers, "budget": entry["training"], "note": ""}
+
+
 def report(content: Mapping[str, Any]) -> str:
     """Return the report as text."""
-    pace = content["milliseconds"]
-    cost = content["cost"]
-    late = content["track"] == "search" and pace["mean"] > SEARCH_MILLISECONDS
-    heading = (
-        f"{content['benchmark']}: {content['agent']}, track {content['track']}. A decision takes "
-        f"{pace['mean']:.2f} ms of one core (95th percentile {pace['most']:.2f} ms)"
-        f"{', above the limit of this track' if late else ''}. "
-        f"{cost['games']:,} games with the panel, {cost['decisions']:,} decisions; in total "
-        f"{cost['cpu_seconds']:,.0f} s CPU time, {cost['seconds']:,.0f} s wall time."
+    changed = ", ".join(name.replace("_", " ") for name in content["changed"])
+    heading = f"{content['benchmark']}, skyenv {content['skyenv']}, {content['date']}" + (
+        f", with other {changed} than the protocol." if changed else "."
     )
-    parts = [tables.wrapped(heading), tables.columns(panel_rows(content))]
-    if content["exact"]:
-        parts.append(tables.columns(exact_rows(content)))
-    return "\n\n".join([*parts, f"The same again: {content['command']}"])
+    found = [tables.columns(rows, 2) for rows in all_rows(content["agents"])]
+    again = f"The same again: {content['command']}"
+    return "\n\n".join([tables.wrapped(heading), *found, again])
 
 
-def exact_rows(content: Mapping[str, Any]) -> list[list[str]]:
-    """Return a header and a row for each bidding task."""
-    rows = [["task", "openings", "NashConv, VP", "of the payoffs' range, %"]]
-    for task, one in content["exact"].items():
-        openings = one.get("openings") or one["positions"]  # as older files call them
-        vp, share = (mean_of([row[unit] for row in openings]) for unit in ("nash_conv", "share"))
-        rows.append([task, str(len(openings)), interval(vp, 2), interval(share, 1, 100)])
+def as_latex(content: Mapping[str, Any]) -> str:
+    """Return the tables as LaTeX tabulars."""
+    return "\n".join(tables.latex(rows, 2) for rows in all_rows(content["agents"]))
+
+
+def as_csv(content: Mapping[str, Any]) -> str:
+    """Return the figures as CSV, a line for each agent; estimates have three columns."""
+    records = []
+    for entry in content["agents"]:
+        record = {name: entry[name] for name in ("agent", "track", "budget", "note")}
+        record |= entry["headlines"]
+        record |= {f"NashConv in {task}": one["nash_conv"] for task, one in entry["exact"].items()}
+        for one, figure in product(entry["tables"], ("wins", "exploitability")):
+            name = f"{figure}, {table_label(one['players'], one['side'])}"
+            record |= {f"{name}, {end}": one[figure][end] for end in ("mean", "low", "high")}
+        records.append(record)
+    return tables.csv_text(records)
+
+
+def all_rows(entries: Sequence[Mapping[str, Any]]) -> list[list[list[str]]]:
+    """Return the tables of some agents, each with a header; without empty ones."""
+    made = (summary_rows(entries), exact_rows(entries), panel_rows(entries))
+    return [rows for rows in made if len(rows) > 1]
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    return str(entry["agent"]).partition(",")[0]
+
+
+def summary_rows(entries: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return a header and a row for each agent: its training, headlines and times."""
+    head = ["agent", "track", "budget", "NashConv, %", "wins, of par", "ms a decision"]
+    rows = [[*head, "95th percentile", "games", "decisions", "CPU minutes"]]
+    for entry in entries:
+        pace, cost, numbers = (entry[name] for name in ("milliseconds", "cost", "headlines"))
+        late = entry["track"] == "search" and pace["mean"] > SEARCH_MILLISECONDS
+        share, wins = numbers["bidding"], numbers["games"]
+        rows.append(
+            [
+                _name(entry),
+                f"{entry['track']} (above its limit)" if late else entry["track"],
+                f"{entry['budget']} {entry['note']}".strip(),
+                "–" if share is None else f"{100 * share:.1f}",
+                "–" if wins is None else f"{wins:.2f}",
+                *(f"{pace[which]:.2f}" for which in ("mean", "most")),
+                *(f"{cost[what]:,}" for what in ("games", "decisions")),
+                f"{cost['cpu_seconds'] / 60:.1f}",
+            ]
+        )
     return rows
 
 
-def panel_rows(content: Mapping[str, Any]) -> list[list[str]]:
-    """Return a header and a row for each table.
+def exact_rows(entries: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return a header and a row for each agent and bidding task."""
+    rows = [["agent", "task", "openings", "NashConv, VP", "of the payoffs' range, %"]]
+    for entry in entries:
+        for task, one in entry["exact"].items():
+            high, low = one["nash_conv"], one.get("nash_conv_low", one["nash_conv"])
+            vp = f"{high:.2f}" if low == high else f"{low:.2f} to {high:.2f}"
+            number = str(len(one["openings"]))
+            rows.append([_name(entry), task, number, vp, f"{100 * one['share']:.1f}"])
+    return rows
+
+
+def panel_rows(entries: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return a header and a row for each agent and table.
 
     Columns: wins in percent, in all and against each panel agent, and the exploitability's lower
     bound in points above par. A copy of the agent wins par, so the bound is at least 0.
     """
-    rows = [["table", "paired seeds", "wins, %", "par", *PANEL, "exploitability ≥", "by"]]
-    for one in content["tables"]:
-        by, most = max(one["exploiters"].items(), key=lambda each: float(each[1]["low"]))
-        above = {end: max(0.0, share - one["par"]) for end, share in most.items()}
-        rows.append(
-            [
-                table_label(one["players"], one["side"]),
-                str(one["paired_seeds"]),
-                interval(one["wins"], 1, 100),
-                f"{100 * one['par']:.0f}",
-                *(interval(one["against"].get(name), 0, 100) for name in PANEL),
-                interval(above, 1, 100),
-                by if above["mean"] else "–",
-            ]
-        )
+    rows = [["agent", "table", "paired seeds", "wins, %", "par", *PANEL, "exploitability ≥", "by"]]
+    for entry in entries:
+        for one in entry["tables"]:
+            rows.append(
+                [
+                    _name(entry),
+                    table_label(one["players"], one["side"]),
+                    str(one["paired_seeds"]),
+                    interval(one["wins"], 1, 100),
+                    f"{100 * one['par']:.0f}",
+                    *(interval(one["against"].get(name), 0, 100) for name in PANEL),
+                    interval(one["exploitability"], 1, 100),
+                    one["exploitability"]["by"],
+                ]
+            )
     return rows

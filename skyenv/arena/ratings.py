@@ -240,7 +240,7 @@ def rate(
     mixed = np.array([len(set(seats)) == players for seats in results.seats.tolist()])
     numbers, paired_seed = np.unique(results.paired_seeds, return_inverse=True)
     results = replace(results, paired_seeds=paired_seed % GROUPS)
-    different = _some(results, mixed)
+    different = some_of(results, mixed)
     aside, rating = _set_aside(different, apart, rated)
     start = None
     if ladder is not None:
@@ -281,7 +281,8 @@ def rate(
     )
 
 
-def _some(games: GameResults, which: Bool) -> GameResults:
+def some_of(games: GameResults, which: Bool) -> GameResults:
+    """Return the results of some games; `which`: bool (k,)."""
     return GameResults(*(values[which] for values in vars(games).values()))
 
 
@@ -290,7 +291,7 @@ def _set_aside(
 ) -> tuple[list[tuple[int, ...]], GameResults]:
     """Return the excluded pairs, and the rated games."""
     aside = [tuple(sorted(pair)) in set(apart) for pair in games.seats.tolist()]
-    left = _some(games, ~np.array(aside))
+    left = some_of(games, ~np.array(aside))
     if set(range(rated)) - set(left.seats.ravel().tolist()):
         return [], games
     return list(apart), left

@@ -1,5 +1,6 @@
 """The benchmark protocol: its figures, and exploitation by look-ahead."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -9,46 +10,96 @@ import pytest
 
 from processes import main_of
 from skyenv import Games, make_agent
-from skyenv.agents import Decisions, Evaluations, RandomAgent, decide
-from skyenv.arena.benchmark import PANEL, SECRET, against_panel, report
+from skyenv.agents import Agent, Decisions, Evaluations, RandomAgent, decide
+from skyenv.arena.benchmark import (
+    PANEL,
+    SECRET,
+    against_panel,
+    exact_rows,
+    exploitability,
+    panel_rows,
+    published,
+    report,
+)
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.lookahead import CANDIDATES, DECISIONS, WORLDS, LookaheadAgent
 from skyenv.arena.matches import play_games
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Folder, play
 from skyenv.engine.knowledge import resample, view
+from skyenv.engine.openings import measured
+from skyenv.errors import CheckpointError
 from skyenv.seeds import LADDERS
+from skyenv.solving.commands import measure
 from skyenv_agents import GreedyAgent
 
 pytestmark = pytest.mark.compiled
 
-WORDS = "benchmark bidder --players 2 --paired-seeds 1 --openings 1 --samples 1 --lookahead 0"
+WORDS = "benchmark bidder --tasks duel-4 --openings 1 --players 2 --paired-seeds 2 --lookahead 0"
 
 
 @pytest.mark.usefixtures("in_this_process")
 def test_the_benchmark_reports_the_figures_of_its_games(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, file = tmp_path / "out", tmp_path / "bench.json"
-    assert main_of(f"{WORDS} --out {folder} --json {file}") == 0
-    shown = capsys.readouterr().out
+    folder, file, figures = tmp_path / "out", tmp_path / "bench.json", tmp_path / "bench.csv"
+    assert main_of(f"{WORDS} --out {folder} --json {file} --csv {figures}") == 0
+    printed = capsys.readouterr()
     content = json.loads(file.read_text())
-    assert shown == f"{report(content)}\n"
-    assert content["benchmark"] == "skyenv-bench 1"
-    assert content["exact"]["duel-4"]["nash_conv"]["mean"] > 0
-    for one in content["tables"]:
-        seats, side = np.array([[0, 1], [1, 0]]), one["side"]
-        agents = [make_agent("bidder"), make_agent("greedy")]
-        played = play_games(agents, seats, [1, 1], side, secret=SECRET, purpose=LADDERS)
-        assert one["against"]["greedy"]["mean"] == played.shares[seats == 0].mean()
-        assert one["exploiters"]["greedy"]["mean"] == played.shares[seats == 1].mean()
-        means = [one["against"][name]["mean"] for name in PANEL]
-        assert one["wins"]["mean"] == pytest.approx(np.mean(means), abs=1e-4)
-        assert one["panel"] == {name: make_agent(name).version_at(2, side) for name in PANEL}
+    assert printed.out == f"{report(content)}\n"
+    assert "bidder: about" in printed.err
+    assert content["benchmark"] == "skyenv-bench 2"
+    assert content["changed"] == ["tasks", "openings", "players", "paired_seeds", "lookahead"]
+    (entry,) = published(file)
+    (one,) = entry["tables"]
+    seats = np.tile([[0, 1], [1, 0]], (2, 1))
+    for name in PANEL:
+        agents = [make_agent("bidder"), make_agent(name)]
+        played = play_games(agents, seats, [1, 1, 2, 2], secret=SECRET, purpose=LADDERS)
+        assert one["against"][name]["mean"] == played.shares[seats == 0].mean()
+        theirs = played.shares[seats == 1]
+        assert one["tried"][name]["mean"] == theirs[:2].mean()
+        assert one["exploiters"][name]["mean"] == theirs[2:].mean()
+    means = [one["against"][name]["mean"] for name in PANEL]
+    assert one["wins"]["mean"] == pytest.approx(np.mean(means), abs=1e-4)
+    assert one["panel"] == {name: make_agent(name).version_at(2, "front") for name in PANEL}
+    assert entry["headlines"]["games"] == pytest.approx(2 * one["wins"]["mean"])
+    (row,) = entry["exact"]["duel-4"]["openings"]
+    assert row["opening"] == measured("duel-4", 1)[0]
+    assert entry["headlines"]["bidding"] == pytest.approx(row["share"], abs=1e-4)
+    with figures.open() as stream:
+        (line,) = csv.DictReader(stream)
+    for end, share in one["wins"].items():
+        assert float(line[f"wins, 2 players, front, {end}"]) == share
 
-    (folder / "parts.json").write_text("{}")
+    content["agents"][0]["headlines"]["bidding"] = 0.0
+    file.write_text(json.dumps(content))
+    with pytest.raises(CheckpointError, match="checksum"):
+        published(file)
+    (folder / "bidder" / "parts.json").write_text("{}")
     assert main_of(f"{WORDS} --out {folder}") == 1
     assert "parts.json is damaged: it" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_one_report_has_several_agents_and_reuses_their_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rest = f"--tasks duel-4 --openings 1 --players none --out {tmp_path}"
+    assert main_of(f"benchmark crowd --budget none {rest}") == 0
+    asked = list[str]()
+
+    def noted(agent: Agent, name: str, samples: int) -> dict[str, Any]:
+        asked.append(agent.name)
+        return measure(agent, name, samples)
+
+    monkeypatch.setattr("skyenv.arena.benchmark.measure", noted)
+    assert main_of(f"benchmark crowd hoard --track nothing,heuristic --budget none {rest}") == 0
+    assert asked == ["hoard"]
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["hoard", "heuristic", "none"] in [row[:3] for row in rows]
+    assert main_of(f"benchmark crowd --track nothing,search {rest}") == 2
+    assert "track must have 1 value" in capsys.readouterr().err
 
 
 def test_three_player_tables_seat_one_agent_against_copies(tmp_path: Path) -> None:
@@ -58,22 +109,53 @@ def test_three_player_tables_seat_one_agent_against_copies(tmp_path: Path) -> No
         play(folder, paired_seeds=4)
         found = against_panel(folder)
     results = folder.results()
+    odd = results.paired_seeds % 2 == 1
+    parts = {"against": (0, odd | ~odd), "tried": (1, ~odd), "exploiters": (1, odd)}
     for number, name in enumerate(["crowd", "hoard", "greedy"], 1):
-        for what, alone, copied in (("against", 0, number), ("exploiters", number, 0)):
+        for part, (lone, among) in parts.items():
+            alone, copied = (number, 0) if lone else (0, number)
             single = (results.seats == alone).sum(axis=1) == 1
-            rows = single & ((results.seats == copied).sum(axis=1) == 2)
+            rows = among & single & ((results.seats == copied).sum(axis=1) == 2)
             shares = results.shares[rows][results.seats[rows] == alone]
-            assert found[what][name]["mean"] == pytest.approx(shares.mean(), abs=1e-4)
+            assert (name in found[part]) == rows.any()
+            if rows.any():  # of four agents, a pair plays in even or in odd paired seeds only
+                assert found[part][name]["mean"] == pytest.approx(shares.mean(), abs=1e-4)
     assert found["games"] == len(results.seats)
 
 
-def test_a_search_above_the_time_limit_is_reported() -> None:
-    content: dict[str, Any] = {"benchmark": "", "agent": "", "track": "search", "tables": []}
-    content |= {"command": "", "exact": {}, "milliseconds": {"mean": 10.1, "most": 12.0}}
-    content["cost"] = dict.fromkeys(("games", "decisions", "cpu_seconds", "seconds"), 0)
-    assert "above the limit" in report(content)
-    content["milliseconds"]["mean"] = 9.9
-    assert "above the limit" not in report(content)
+def test_an_exploiter_is_chosen_by_other_deals_than_its_wins() -> None:
+    tried = {"a": {"mean": 0.7}, "b": {"mean": 0.6}}
+    wins = {"a": {"mean": 0.55, "low": 0.4}, "b": {"mean": 0.9, "low": 0.8}}
+    found = exploitability(tried, wins, 0.5)
+    assert found == {"by": "a", "mean": pytest.approx(0.05), "low": 0.0}
+    assert exploitability({"a": {"mean": 0.5}}, wins, 0.5)["by"] == "–"
+
+
+def test_figures_of_the_first_version_stay_readable(tmp_path: Path) -> None:
+    wins = {"mean": 0.75, "low": 0.5, "high": 0.9}
+    table: dict[str, Any] = {"players": 2, "side": "front", "paired_seeds": 4, "par": 0.5}
+    table |= {
+        "wins": wins,
+        "against": {"greedy": wins},
+        "exploiters": {"greedy": wins, "random": wins},
+    }
+    row = {"nash_conv": 1.0, "share": 0.125}
+    entry: dict[str, Any] = {
+        "benchmark": "skyenv-bench 1",
+        "agent": "old, version 1",
+        "track": "search",
+    }
+    entry |= {"training": "none", "milliseconds": {"mean": 10.1, "most": 12.0}}
+    entry |= {"tables": [table], "exact": {"alea-4": {"positions": [row, row]}}}
+    entry["cost"] = dict.fromkeys(("games", "decisions", "cpu_seconds", "seconds"), 0)
+    path = tmp_path / "bench.json"
+    for content in (entry, [entry]):
+        path.write_text(json.dumps(content))
+        (found,) = published(path)
+        assert exact_rows([found])[1] == ["old", "alea-4", "2", "1.00", "12.5"]
+        assert panel_rows([found])[1][-2:] == ["25.0 [0.0, 40.0]", "greedy"]
+        shown = {"benchmark": "", "changed": [], "skyenv": "", "date": "", "command": ""}
+        assert "search (above its limit)" in report({**shown, "agents": [found]})
 
 
 # ---- look-ahead ----

@@ -22,7 +22,7 @@ TRAINING = (
     "--games 12 --steps 24 --batch 64 --hidden 8 --blocks 1 --entity-dim 4 --minutes 0 "
     "--decisions 600 --paired-seeds 0 --max-turns 6 --precision float32 --run {folder} "
 )
-BENCHMARK = "benchmark random --players 2 --paired-seeds 3 --openings 0 --lookahead 0 --workers 1"
+BENCHMARK = "benchmark random --tasks none --players 2,3 --paired-seeds 3 --lookahead 0 --workers 1"
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ WORKS = {
         cli.main,
         f"{BENCHMARK} --out {{folder}}",
         f"{BENCHMARK} --out {{folder}}",
-        "2-players/games.jsonl",
-        lambda folder: [games(folder / table) for table in ("2-players", "2-players-back")],
+        "random/2-players/games.jsonl",
+        lambda folder: [games(folder / "random" / table) for table in ("2-players", "3-players")],
         "; the same command goes on",
         quick=(),
     ),

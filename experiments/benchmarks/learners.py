@@ -425,18 +425,25 @@ class Algorithm(NamedTuple):
 # Multiple of the budget for tabular algorithms, whose decisions cost much less.
 TABULAR: Final = 100
 RATES: Final = {"learning_rate": (5e-4, 1e-3, 2e-3)}
-KL: Final = {"entropy": (0.01, 0.03, 0.1), "mean_kl": (0.1, 0.5)}
-GRADIENTS: Final = {"pi_learning_rate": (5e-4, 2e-3), "entropy_cost": (0.01, 0.05)}
+ENTROPIES: Final = {"entropy": (0.1, 0.3, 1.0), "final_entropy": (0.03, 0.3)}
+MASKABLE: Final = {"learning_rate": (5e-4, 2e-3), "entropy": (0.01, 0.1)}
+GRADIENTS: Final = {"pi_learning_rate": (5e-4, 2e-3), "entropy_cost": (0.05, 0.3)}
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "cfr+": Algorithm("CFR+", cfr_plus, TABULAR, seeds=1),
     "mccfr": Algorithm("MCCFR, external sampling", mccfr, TABULAR),
     "reinforce": Algorithm("REINFORCE", vanilla_gradient, grid=RATES),
     "ppo": Algorithm("PPO (skyenv)", partial(ppo, entropy=0.0), grid=RATES),
     "ppo-kl": Algorithm(
-        "PPO (skyenv), entropy and KL", partial(ppo, entropy=0.02, mean_kl=0.1), grid=KL
+        "PPO (skyenv), entropy and KL",
+        partial(ppo, entropy=0.3, final_entropy=0.03, mean_kl=0.1),
+        grid=ENTROPIES,
     ),
-    "mmd": Algorithm("MMD (skyenv)", partial(mmd, entropy=0.03, mean_kl=0.5), grid=KL),
-    "maskable-ppo": Algorithm("MaskablePPO", maskable_ppo, grid=RATES),
+    "mmd": Algorithm(
+        "MMD (skyenv)",
+        partial(mmd, entropy=0.3, final_entropy=0.03, mean_kl=0.5),
+        grid=ENTROPIES,
+    ),
+    "maskable-ppo": Algorithm("MaskablePPO", maskable_ppo, grid=MASKABLE),
     "nfsp": Algorithm("NFSP (OpenSpiel)", nfsp, grid=RATES),
     "deep-cfr": Algorithm("Deep CFR (OpenSpiel)", deep_cfr, grid=RATES),
     **{

@@ -59,17 +59,22 @@ def spread(tree: TaskTree, policy: Array, reach: Array) -> None:
 @entry_point("policies of agents")
 def spread_level(tree: TaskTree, policies: Array, reach: Array, level: Array) -> None:
     """Do the same as :func:`spread` for nodes of one depth, int64 (k,), with the first of some
-    policies, float64 (m, n). In all of them a hand with one legal edge takes it.
+    policies, float64 (m, n). In all of them a hand without probabilities plays uniformly: one with
+    a single legal edge, or one that no deal allows there.
     """
     for node in level:
         kind = tree.kind[node]
         if kind < CHANCE:
             hands, entry = tree.numbers[kind], tree.first_legal[node]
             for hand in range(hands):
-                bits = tree.legal[entry + hand]
-                for edge in range(tree.first[node + 1] - tree.first[node]):
-                    if bits == 1 << edge:
-                        policies[:, tree.block[node] + edge * hands + hand] = 1.0
+                first, edges = tree.block[node] + hand, tree.first[node + 1] - tree.first[node]
+                bits, total, legal = tree.legal[entry + hand], 0.0, 0
+                for edge in range(edges):
+                    total += policies[0, first + edge * hands]
+                    legal += (bits >> edge) & 1
+                for edge in range(edges):
+                    if total == 0.0 and (bits >> edge) & 1:
+                        policies[:, first + edge * hands] = 1.0 / legal
         pass_on(tree, policies[0], reach, node)
 
 

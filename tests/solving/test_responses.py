@@ -230,3 +230,10 @@ def test_policies_do_not_depend_on_the_opponents_hand(name: str) -> None:
         told.append(tuple(part.tobytes() for part in parts))
     assert told[0][:3] == told[1][:3]
     assert told[0][3] != told[1][3]
+
+
+def test_hands_that_no_deal_allows_need_no_answers() -> None:
+    """A hand may be left with no cards for the others, though its seat's choices lead there."""
+    made, agent = opening("duel-4/1039"), make_agent("trained-2026a")
+    policy = policy_of(agent, made).policy
+    assert Evaluator(made.tree).nash_conv(policy) > 0

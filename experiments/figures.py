@@ -33,7 +33,8 @@ PACKAGES: Final = (
 class Figure:
     """A number: its median and extremes over repeats, or a mean and its interval.
 
-    A name of the form ``ROW: COLUMN`` places the figure in a table with several columns.
+    A name of the form ``ROW: COLUMN`` places the figure in a table with several columns, where a
+    number below 100 has some `digits` after the point.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Figure:
     highest: float
     unit: str
     repeats: int
+    digits: int = 1
 
 
 @dataclass(frozen=True)
@@ -87,9 +89,10 @@ class Scale:
         ]
 
 
-def figure(name: str, unit: str, numbers: Sequence[float]) -> Figure:
+def figure(name: str, unit: str, numbers: Sequence[float], digits: int = 1) -> Figure:
     """Return the figure of one or more measured numbers."""
-    return Figure(name, statistics.median(numbers), min(numbers), max(numbers), unit, len(numbers))
+    median, number = statistics.median(numbers), len(numbers)
+    return Figure(name, median, min(numbers), max(numbers), unit, number, digits)
 
 
 def seconds(action: Callable[[], Any]) -> float:
@@ -105,11 +108,16 @@ def per_second(number: int, action: Callable[[], Any]) -> float:
 
 
 def of_estimate(
-    name: str, estimate: Estimate, unit: str = "", repeats: int = 1, scale: float = 1.0
+    name: str,
+    estimate: Estimate,
+    unit: str = "",
+    repeats: int = 1,
+    scale: float = 1.0,
+    digits: int = 1,
 ) -> Figure:
     """Return a mean and its interval, times `scale`, as a figure."""
     mean, low, high = (scale * value for value in (estimate.mean, estimate.low, estimate.high))
-    return Figure(name, mean, low, high, unit, repeats)
+    return Figure(name, mean, low, high, unit, repeats, digits)
 
 
 def percent(name: str, share: Estimate, repeats: int = 1) -> Figure:
@@ -237,7 +245,7 @@ def _cell(figure: Figure | None) -> str:
         return "–"
     if figure.unit.endswith("/s"):
         return f"{figure.median:,.0f}"
-    digits = 0 if figure.median >= 100 else 1
+    digits = 0 if figure.median >= 100 else figure.digits
     text = f"{figure.median:,.{digits}f} {figure.unit}".strip()
     if figure.lowest == figure.highest:
         return text

@@ -30,6 +30,10 @@ BENCHMARKS: Final = {
     "gpu": "gpu",
     "game": "game",
     "bidding": "bidding",
+    "tasks": "tasks",
+    "panel": "tasks",
+    "prices": "tasks",
+    "three_seats": "tasks",
 }
 
 

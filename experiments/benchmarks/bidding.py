@@ -6,55 +6,51 @@ from typing import Final
 
 import numpy as np
 
-from experiments.figures import Figure, Scale, of_estimate
+from experiments.benchmarks.tasks import ACCURACY, USUAL, answers, mean
+from experiments.figures import Figure, Scale
 from skyenv.agents import make_agent
 from skyenv.array_types import Int16, Int64
+from skyenv.engine.openings import measured
 from skyenv.rules.actions import BID, BID_DONE, BUILD, PASS
 from skyenv.rules.components import CARD_VALUES, NUM_RANKS
 from skyenv.solving.best_response import Evaluator, Policy
 from skyenv.solving.equilibrium import Solver, solve
-from skyenv.solving.responses import policy_of
 from skyenv.solving.tree import Opening
-from skyenv.statistics import mean_of
 
-TASKS: Final = ("duel-4", "alea-4")
-# An equilibrium is solved.
-AGENTS: Final = ("greedy", "trained", "ismcts-trained", "equilibrium")
+TASKS: Final = ("bluff-2", "duel-4", "alea-4")
+AGENTS: Final = ("greedy", "appraiser", "trained-2026a")
 
 # Levels of actions, the more is bid the higher; those of cards are 2 to 4, by value.
 PASSES = 0
 ENDS = 1
 CARDS = 2
-# Levels of actions, the more is bid the higher; those of cards are 2 to 4, by value.
 BUILDS = 5
 SHARES: Final = ("gives up", "goes on", "jump")
 NEVER: Final = -1e9  # VP of what isn't legal
 
 
 def bidding(scale: Scale) -> Iterator[Figure]:
-    """Agents in both seats of bidding tasks, from 16 openings. "NashConv": what best responses
-    win against them, in VP. It is the sum of what single actions lose beside the best ones:
-    "passes", where a bid is best; "bids", where passing is; "low": a card of a lower value, or none
-    where another one is best; "high": the reverse; "other": a black card for a coloured one or the
-    reverse, or another building. "Gives up": the share of passes where a bid is best; "goes on": of
-    bids where passing is. "Price": points that the winner pays. "Jump": the share of raises by more
-    than 6 points. Means over openings and their 95 % intervals. An equilibrium has a NashConv of
-    at most 0.2 % of the payoffs' range.
+    """Agents in both seats of bidding tasks: exact means over 32 held-out openings. "NashConv":
+    what best responses win against them, in VP. It is the sum of what single actions lose beside
+    the best ones: "passes", where a bid is best; "bids", where passing is; "low": a card of a lower
+    value, or none where another one is best; "high": the reverse; "other": a black card for a
+    coloured one or the reverse, or another building. "Gives up": the share of passes where a bid is
+    best; "goes on": of bids where passing is. "Price": points that the winner pays. "Jump": the
+    share of raises by more than 6 points. An equilibrium has a NashConv of at most 0.1 % of the
+    payoffs' range.
     """
-    for task, name in itertools.product(TASKS, AGENTS):
+    for task, name in itertools.product(TASKS, (*AGENTS, "equilibrium")):
         rows = []
-        for number in range(scale.of(16)):
-            opening = Opening(f"{task}/{number}")
-            if name != "equilibrium":
-                policy = policy_of(make_agent(name), opening).policy
+        for opening in map(Opening, measured(task, scale.of(USUAL))):
+            if name in AGENTS:
+                policy = answers(make_agent(name), opening)
             else:
-                *_, (policy, *_) = solve(Solver(opening.tree), 0.002)
+                *_, (policy, *_) = solve(Solver(opening.tree), ACCURACY)
             rows.append(play(opening, policy))
         for column in rows[0]:
             times, unit = (100.0, "%") if column in SHARES else (1.0, "")
-            found = mean_of([row[column] for row in rows])
-            label = f"{name}, {task}: {column}"
-            yield of_estimate(label, found, unit, len(rows), times)
+            values = [times * row[column] for row in rows]
+            yield mean(f"{name}, {task}: {column}", unit, values, 1 if unit else 2)
 
 
 def play(opening: Opening, policy: Policy) -> dict[str, float]:

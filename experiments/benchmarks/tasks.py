@@ -1,0 +1,216 @@
+"""Bidding tasks: sizes, equilibria, the need to mix, and agents' losses (docs/benchmark.md)."""
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from experiments.figures import Figure, Scale, figure, of_estimate, percent
+from skyenv.agents import Agent, make_agent
+from skyenv.agents.simple import RandomAgent
+from skyenv.engine.openings import measured
+from skyenv.engine.rewards import CARD_VP
+from skyenv.rules.actions import NUM_ACTIONS, PASS
+from skyenv.solving.best_response import Evaluator, Policy
+from skyenv.solving.equilibrium import Solver, solve
+from skyenv.solving.mixing import information_sets, mixing_of, purified
+from skyenv.solving.responses import policy_of
+from skyenv.solving.tree import Opening
+from skyenv.statistics import mean_of, share_of_wins
+
+# Openings of each task. With fewer than USUAL an equilibrium costs too much.
+MEASURED: Final = {
+    **dict.fromkeys(("park-4", "duel-3", "set-2", "bluff-2", "alea-3", "duel-4", "alea-4"), 32),
+    **{"duel-5": 32, "alea-5": 4, "set-3": 4, "duel-6": 2},
+}
+USUAL: Final = 32
+# Share of the payoffs' range that an equilibrium may lose.
+ACCURACY: Final = 0.001
+AGENTS: Final = ("random", "greedy", "appraiser", "trained-2026a")
+PRICES: Final = (0.6, 0.9, 1.2, CARD_VP, 1.8)
+UNITS: Final = {"range": "VP", "seconds": "s", "memory": "MB", "entropy": "nats"}
+SHARES: Final = ("equilibrium", "purified gap", "mixed")
+BEST_RESPONSE: Final = "a best response"
+
+
+class PassingAgent(RandomAgent):
+    """An agent that passes where it can."""
+
+    weights = np.where(np.arange(NUM_ACTIONS) == PASS, 1e15, 1.0)
+
+
+def tasks(scale: Scale) -> Iterator[Figure]:
+    """Measured openings of bidding tasks: median, smallest and largest. "Information sets": of all
+    seats; "decisions": those with a choice; "positions": nodes of the public tree; "range": the
+    highest payoff less the lowest. "Equilibrium": its NashConv in % of the range, at most 0.1;
+    "seconds", of one core, and "memory": of its tree and CFR+. "Purified gap": NashConv of the
+    equilibrium's most probable actions, in % of the range. "Mixed": share of decisions, by how
+    often play reaches them, in which no action has 99 %; "entropy": of the actions, likewise.
+    """
+    sizes(measured("duel-3", 1)[0], True)  # compiles
+    for label, names in openings_of(scale, MEASURED):
+        rows = [sizes(name, MEASURED[name.partition("/")[0]] == USUAL) for name in names]
+        for column in rows[0]:
+            times, unit = (100, "%") if column in SHARES else (1, UNITS.get(column, ""))
+            yield figure(f"{label}: {column}", unit, [times * row[column] for row in rows], 2)
+
+
+def openings_of(scale: Scale, numbers: Mapping[str, int]) -> Iterator[tuple[str, list[str]]]:
+    """Return the label of each task and its measured openings."""
+    for task, number in numbers.items():
+        names = measured(task, scale.of(number))
+        yield task if number == USUAL else f"{task}, {len(names)} openings", names
+
+
+def sizes(name: str, solved: bool) -> dict[str, float]:
+    """Return the columns of :func:`tasks` for an opening; those of its equilibrium if `solved`."""
+    begun = time.process_time()
+    tree = Opening(name).tree
+    evaluator = Evaluator(tree)
+    counts = information_sets(tree)
+    found = {
+        "information sets": float(counts.all),
+        "decisions": float(counts.choices),
+        "positions": float(len(tree.kind)),
+        "range": evaluator.payoff_range,
+    }
+    if not solved:
+        return found
+    *_, solution = solve(Solver(tree), ACCURACY)
+    policy, seconds = solution.policy, time.process_time() - begun
+    arrays = (*tree, evaluator.reach, evaluator.worth, *[policy] * 3)  # a solver's are as large
+    share, entropy = mixing_of(tree, policy)
+    return found | {
+        "seconds": seconds,
+        "memory": sum(array.nbytes for array in arrays) / 1e6,
+        "equilibrium": solution.nash_conv / solution.payoff_range,
+        "purified gap": gap_of(evaluator, policy),
+        "mixed": share,
+        "entropy": entropy,
+    }
+
+
+def gap_of(evaluator: Evaluator, policy: Policy) -> float:
+    """Return the NashConv of a policy's most probable actions as a share of the payoffs' range."""
+    return evaluator.nash_conv(purified(evaluator.tree, policy)) / evaluator.payoff_range
+
+
+# ---- agents ----
+
+
+def players() -> dict[str, Agent]:
+    """Return the agents of the tables by name."""
+    return {"passing": PassingAgent()} | {name: make_agent(name) for name in AGENTS}
+
+
+def panel(scale: Scale) -> Iterator[Figure]:
+    """NashConv of agents in VP and in % of the payoffs' range: exact means over the measured
+    openings. "Passing" passes where it can, "random" plays uniformly.
+    """
+    agents = players()
+    for label, names in openings_of(scale, MEASURED):
+        rows = [losses(Opening(name), agents) for name in names]
+        for agent in agents:
+            yield mean(f"{label}: {agent}", "VP", [row[agent][0] for row in rows])
+            share = [100 * row[agent][1] for row in rows]
+            yield mean(f"{label}, of the range: {agent}", "%", share, 1)
+
+
+def losses(opening: Opening, agents: Mapping[str, Agent]) -> dict[str, tuple[float, float]]:
+    """Return the NashConv of each agent in an opening, in VP and as a share of the range."""
+    evaluator, found = Evaluator(opening.tree), {}
+    for name, agent in agents.items():
+        conv = evaluator.nash_conv(answers(agent, opening))
+        found[name] = conv, conv / evaluator.payoff_range
+    return found
+
+
+def answers(agent: Agent, opening: Opening) -> Policy:
+    """Return the policy of an agent that is deterministic or reports its probabilities."""
+    return policy_of(agent, opening).policy
+
+
+def mean(name: str, unit: str, values: Sequence[float], digits: int = 2) -> Figure:
+    """Return the exact mean over all openings of a fixed set as a figure."""
+    exact = float(np.mean(values))
+    return Figure(name, exact, exact, exact, unit, len(values), digits)
+
+
+# ---- prices ----
+
+
+def prices(scale: Scale) -> Iterator[Figure]:
+    """Held-out openings at other prices of a card. "Gap ≥ 1 %": share of openings in which the
+    purified gap is at least 1 % of the payoffs' range, with 95 % intervals for auctions like these.
+    Agents: NashConv in VP; means and 95 % intervals. The agents' decisions don't depend on the
+    price. "Equilibrium" is that of the usual price.
+    """
+    for task in ("duel-4", "set-2"):
+        names = measured(task, scale.of(128))
+        rows = [at_prices(name) for name in names]
+        for price in PRICES:
+            label = f"{task} at {price} VP"
+            gaps = np.array([row[price]["gap"] for row in rows])
+            for least in (1, 3):
+                share = share_of_wins(float((gaps >= least / 100).mean()), len(gaps))
+                yield percent(f"{label}: gap ≥ {least} %", share, len(gaps))
+            for column in (*AGENTS[1:], "equilibrium"):
+                found = mean_of([row[price][column] for row in rows])
+                yield of_estimate(f"{label}: {column}", found, "VP", len(rows), digits=2)
+
+
+def at_prices(name: str) -> dict[float, dict[str, float]]:
+    """Return the purified gap of an opening and the NashConv of policies, by price."""
+    usual = Opening(name)
+    policies = {agent: answers(make_agent(agent), usual) for agent in AGENTS[1:]}
+    *_, (policies["equilibrium"], *_) = solve(Solver(usual.tree), ACCURACY)
+    found = {}
+    for price in PRICES:
+        tree = Opening(name, price=price).tree
+        evaluator = Evaluator(tree)
+        *_, (policy, *_) = solve(Solver(tree), ACCURACY)
+        convs = {agent: evaluator.nash_conv(policy) for agent, policy in policies.items()}
+        found[price] = convs | {"gap": gap_of(evaluator, policy)}
+    return found
+
+
+# ---- three seats ----
+
+
+def three_seats(scale: Scale) -> Iterator[Figure]:
+    """Agents in three-3. "Seat": what the seat's best response to two copies of the agent wins
+    beyond the agent itself, in VP. "Against": the payoff of the row's agent, alone in one of the
+    seats, against two copies of the column's agent, in VP; exact means over the measured openings.
+    """
+    agents, names = players(), measured("three-3", scale.of(USUAL))
+    gains, matches = zip(*(crossed(Opening(name), agents) for name in names), strict=True)
+    for agent, seat in itertools.product(agents, range(3)):
+        yield mean(f"{agent}: seat {seat}", "VP", [gain[agent][seat] for gain in gains])
+    for alone, others in itertools.product([*agents, BEST_RESPONSE], agents):
+        payoffs = [match[alone, others] for match in matches]
+        yield mean(f"{alone}: against {others}", "VP", payoffs)
+
+
+Crossed = tuple[dict[str, tuple[float, ...]], dict[tuple[str, str], float]]
+
+
+def crossed(opening: Opening, agents: Mapping[str, Agent]) -> Crossed:
+    """Return the seats' gains by best responses to each agent, and the mean payoff of one agent
+    alone against copies of another, by their names.
+    """
+    evaluator = Evaluator(opening.tree)
+    policies = {name: answers(agent, opening) for name, agent in agents.items()}
+    seats = range(len(opening.hands))
+    acting = np.repeat(opening.tree.kind, np.diff(opening.tree.block))
+    gains, payoffs = {}, {}
+    for name, theirs in policies.items():
+        best = evaluator.best_responses(theirs)
+        gains[name] = tuple(np.subtract(best, evaluator.values(theirs)).tolist())
+        payoffs[BEST_RESPONSE, name] = float(np.mean(best))
+        for alone, policy in policies.items():
+            mixed = [np.where(acting == seat, policy, theirs) for seat in seats]
+            values = [evaluator.values(one)[seat] for seat, one in enumerate(mixed)]
+            payoffs[alone, name] = float(np.mean(values))
+    return gains, payoffs

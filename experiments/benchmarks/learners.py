@@ -440,7 +440,7 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     ),
     "mmd": Algorithm(
         "MMD (skyenv)",
-        partial(mmd, entropy=0.3, final_entropy=0.03, mean_kl=0.5),
+        partial(mmd, entropy=0.3, final_entropy=0.3, mean_kl=0.5),
         grid=ENTROPIES,
     ),
     "maskable-ppo": Algorithm("MaskablePPO", maskable_ppo, grid=MASKABLE),

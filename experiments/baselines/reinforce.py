@@ -1,7 +1,7 @@
 """REINFORCE in one file: one network learns a bidding task by playing all seats.
 
 Needs `pip install --constraint constraints.txt '.[train]'`. `python -m
-experiments.baselines.reinforce alea-4` takes some minutes on a CPU, and prints NashConv on openings
+experiments.baselines.reinforce alea-4` takes a minute on a CPU, and prints NashConv on openings
 that training does not use. It is the simplest policy gradient: the only baseline of a return is the
 mean of the batch. This file is meant to be read and changed.
 """

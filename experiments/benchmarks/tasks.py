@@ -10,7 +10,7 @@ import numpy as np
 from experiments.figures import Figure, Scale, figure, of_estimate, percent
 from skyenv.agents import Agent, make_agent
 from skyenv.agents.simple import RandomAgent
-from skyenv.engine.openings import measured
+from skyenv.engine.openings import measured, task_name
 from skyenv.engine.rewards import CARD_VP
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv.solving.best_response import Evaluator, Policy
@@ -20,12 +20,14 @@ from skyenv.solving.responses import policy_of
 from skyenv.solving.tree import Opening
 from skyenv.statistics import mean_of, share_of_wins
 
-# Openings of each task. With fewer than USUAL an equilibrium costs too much.
-MEASURED: Final = {
-    **dict.fromkeys(("park-4", "duel-3", "set-2", "bluff-2", "alea-3", "duel-4", "alea-4"), 32),
-    **{"duel-5": 32, "alea-5": 4, "set-3": 4, "duel-6": 2},
-}
 USUAL: Final = 32
+# Openings of each task.
+MEASURED: Final = {
+    **dict.fromkeys(("park-4", "duel-3", "set-2", "bluff-2", "alea-3", "duel-4", "alea-4"), USUAL),
+    **{"duel-5": 8, "alea-5": 4, "set-3": 4, "duel-6": 2},
+}
+# Tasks whose equilibria cost too much.
+UNSOLVED: Final = ("alea-5", "set-3", "duel-6")
 # Share of the payoffs' range that an equilibrium may lose.
 ACCURACY: Final = 0.001
 AGENTS: Final = ("random", "greedy", "appraiser", "trained-2026a")
@@ -51,7 +53,7 @@ def tasks(scale: Scale) -> Iterator[Figure]:
     """
     sizes(measured("duel-3", 1)[0], True)  # compiles
     for label, names in openings_of(scale, MEASURED):
-        rows = [sizes(name, MEASURED[name.partition("/")[0]] == USUAL) for name in names]
+        rows = [sizes(name, task_name(name) not in UNSOLVED) for name in names]
         for column in rows[0]:
             times, unit = (100, "%") if column in SHARES else (1, UNITS.get(column, ""))
             yield figure(f"{label}: {column}", unit, [times * row[column] for row in rows], 2)
@@ -148,7 +150,7 @@ def prices(scale: Scale) -> Iterator[Figure]:
     price. "Equilibrium" is that of the usual price.
     """
     for task in ("duel-4", "set-2"):
-        names = measured(task, scale.of(128))
+        names = measured(task, scale.of(64))
         rows = [at_prices(name) for name in names]
         for price in PRICES:
             label = f"{task} at {price} VP"

@@ -426,7 +426,6 @@ class Algorithm(NamedTuple):
 TABULAR: Final = 100
 RATES: Final = {"learning_rate": (5e-4, 1e-3, 2e-3)}
 ENTROPIES: Final = {"entropy": (0.1, 0.3, 1.0), "final_entropy": (0.03, 0.3)}
-MASKABLE: Final = {"learning_rate": (5e-4, 2e-3), "entropy": (0.01, 0.1)}
 GRADIENTS: Final = {"pi_learning_rate": (5e-4, 2e-3), "entropy_cost": (0.05, 0.3)}
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "cfr+": Algorithm("CFR+", cfr_plus, TABULAR, seeds=1),
@@ -443,7 +442,7 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
         partial(mmd, entropy=0.3, final_entropy=0.3, mean_kl=0.5),
         grid=ENTROPIES,
     ),
-    "maskable-ppo": Algorithm("MaskablePPO", maskable_ppo, grid=MASKABLE),
+    "maskable-ppo": Algorithm("MaskablePPO", partial(maskable_ppo, learning_rate=1e-3), grid=RATES),
     "nfsp": Algorithm("NFSP (OpenSpiel)", nfsp, grid=RATES),
     "deep-cfr": Algorithm("Deep CFR (OpenSpiel)", deep_cfr, grid=RATES),
     **{

@@ -143,14 +143,12 @@ class Objective:
 
     Attributes:
         config: weights and limits of its parts. entropy: weight of the entropy bonus now.
-        mean: the network of averaged weights, the anchor of the KL term.
         only_value: whether only the values are trained.
         losses: those of the policy.
     """
 
     config: Config
     entropy: float
-    mean: PolicyNetwork
     only_value: bool
     losses: Losses = clipped_losses
 
@@ -161,7 +159,8 @@ class Objective:
 
         Args:
             network: the one that learns.
-            batch: with weights of mean 1 and normalised advantages. rows: int64 (k,), of it.
+            batch: with weights of mean 1 and normalised advantages; for the KL term also with the
+                note ``mean`` (:func:`policy_of`). rows: int64 (k,), of it.
 
         Returns:
             The loss, and the policy's loss, the value's and the KL divergence, float32 (3,).
@@ -190,14 +189,20 @@ class Objective:
         self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor
     ) -> torch.Tensor:
         """Return the KL divergence of the policy from that of the averaged weights, in nats."""
-        with torch.no_grad(), in_precision(batch.codes.device.type, self.config.bfloat16):
-            anchor, _ = self.mean(
-                batch.codes.index_select(0, rows), batch.masks.index_select(0, rows)
-            )
-        apart = log_probabilities.clamp(min=LOWEST) - anchor.clamp(min=LOWEST)
+        apart = log_probabilities.clamp(min=LOWEST) - batch.notes["mean"][rows].clamp(min=LOWEST)
         divergence = (log_probabilities.exp() * apart).sum(dim=1)
         mean: torch.Tensor = (batch.weight[rows] * divergence).mean()
         return mean
+
+
+@torch.no_grad()
+def policy_of(network: PolicyNetwork, batch: Batch, config: Config) -> torch.Tensor:
+    """Return the log-probabilities of all actions in a batch's decisions, float32 (k, 103)."""
+    parts = zip(
+        *(torch.split(one, config.batch) for one in (batch.codes, batch.masks)), strict=True
+    )
+    with in_precision(batch.codes.device.type, config.bfloat16), network.unchanging():
+        return torch.cat([network(codes, masks)[0] for codes, masks in parts])
 
 
 def variance(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:

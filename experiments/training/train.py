@@ -33,7 +33,7 @@ from experiments.training.health import (
     GRADIENT_NORM,
     NEVER_ACTIVE,
 )
-from experiments.training.ppo import Batch, Objective, normalised, variance
+from experiments.training.ppo import Batch, Objective, normalised, policy_of, variance
 from experiments.training.program import program
 from experiments.training.rollouts import Improvement, Rollout
 from experiments.training.run import Run
@@ -159,9 +159,11 @@ class Training(Run):
             batch.target[:, 0], weight
         ).clamp(1e-9)
         batch = replace(batch, weight=weight, advantage=normalised(batch.advantage, weight))
+        if config.mean_kl and not self.only_value:
+            batch.notes["mean"] = policy_of(self.mean, batch, config)
         entropy_weight = config.entropy * self._left(config.final_entropy)
         losses = self.IMPROVEMENT.losses
-        objective = Objective(config, entropy_weight, self.mean, self.only_value, losses)
+        objective = Objective(config, entropy_weight, self.only_value, losses)
         self.network.largest = {}
         figures = {
             **self._passes(objective, batch),

@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.training.ppo import Batch, Objective, advantages, clipped_losses
+from experiments.training.ppo import Batch, Objective, advantages, clipped_losses, policy_of
 from trainings import begun, collector, tiny
 
 
@@ -109,10 +109,11 @@ def test_the_kl_penalty_pulls_towards_the_averaged_policy() -> None:
             one.add_(0.4 * torch.cos(torch.arange(float(one.numel()))).view_as(one))
         wanted, _ = training.mean(batch.codes, batch.masks)
         strayed, _ = training.network(batch.codes, batch.masks)
+    batch.notes["mean"] = policy_of(training.mean, batch, replace(config, batch=7))
     rows = torch.arange(len(batch))
 
     def apart(weight: float) -> float:
-        objective = Objective(replace(config, mean_kl=weight), 0.0, training.mean, False)
+        objective = Objective(replace(config, mean_kl=weight), 0.0, False)
         return float(objective.loss(training.network, batch, rows)[0].detach())
 
     divergence = (strayed.exp() * (strayed - wanted).nan_to_num()).sum(dim=1)

@@ -34,6 +34,7 @@ BENCHMARKS: Final = {
     "panel": "tasks",
     "prices": "tasks",
     "three_seats": "tasks",
+    "units": "units",
 }
 
 

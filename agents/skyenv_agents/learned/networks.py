@@ -138,13 +138,14 @@ class Network:
 
     Attributes:
         sizes: sizes of the layers.
+        library: the functions of arrays; another one may note activations.
 
     Raises:
         CheckpointError: the arrays do not match each other, or the current observation and actions.
     """
 
     def __init__(self, weights: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
-        self.about = dict(about)
+        self.about, self.library = dict(about), NUMPY
         for name, array in weights.items():
             if array.dtype not in (np.float16, np.float32):
                 raise CheckpointError(f"the network's {name} has type {array.dtype}, not float32")
@@ -161,14 +162,13 @@ class Network:
         return type(self), (self.weights, self.about)  # without derived arrays
 
     def __call__(
-        self, observation: Float32, prior: Prior | None = None, library: Library = NUMPY
+        self, observation: Float32, prior: Prior | None = None
     ) -> tuple[Vector, Vector | None]:
         """Return the policy's logits and the expected outcome.
 
         Args:
             observation: float32 (k, OBSERVATION_SIZE).
             prior: the heuristic prior, for a network that has one.
-            library: another one than NumPy's watches the units.
 
         Returns:
             Logits of all actions, legal or not, float64 (k, 103). Expected outcome, float64 (k,),
@@ -183,7 +183,7 @@ class Network:
         logits, values = (
             array.astype(np.float64)
             for array in run(
-                self.sizes, self._layer, self._arrays.__getitem__, library, inputs, own
+                self.sizes, self._layer, self._arrays.__getitem__, self.library, inputs, own
             )
         )
         return logits, np.clip(values[:, 0], -1.0, 1.0) if with_outcome else None

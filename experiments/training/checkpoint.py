@@ -14,7 +14,7 @@ from skyenv.files import write_atomically
 
 CHECKPOINT: Final = "checkpoint.bin"
 # Its number grows with every change of the format.
-MAGIC: Final = b"skyenv-training-checkpoint-8\n"
+MAGIC: Final = b"skyenv-training-checkpoint-9\n"
 DIGEST: Final = hashlib.sha256().digest_size
 
 

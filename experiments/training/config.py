@@ -119,6 +119,7 @@ class Config(Options):
     )
     learning_rate: float = option(2e-3, "Adam's learning rate", above=True, high=1)
     final_rate: float = option(0.1, "fraction of it left at the end (linear decay)", high=1)
+    weight_decay: float = option(0.0, "AdamW's weight decay, of matrices alone", high=1)
     warm_up: int = option(10, "updates of linear warm-up of the learning rate", high=MOST)
     gamma: float = option(1.0, "discount of a decision", above=True, high=1)
     gae_lambda: float = option(0.95, "lambda of generalised advantage estimation", high=1)
@@ -138,6 +139,12 @@ class Config(Options):
     max_grad_norm: float = option(0.5, "clip the gradient's norm", above=True)
     averaging: float = option(
         0.05, "a: the agent averages weights, the k-th of n updates by (k/n)^(1/a)", high=1
+    )
+    reinitialise: int = option(
+        0,
+        "updates between two re-initialisations of never-active units, the first in the first "
+        "update; 0: none",
+        high=MOST,
     )
     start: str = option("", "network file (model.npz) to start from", metavar="FILE")
     hidden: int = option(128, "units of the network's trunk", low=1, high=MOST, section="network")

@@ -115,9 +115,16 @@ class Training(Run):
                 kind = "" if len(self.config.tables) == 1 else f", {game.table}"
                 self.episodes.note_share(game.opponent + kind, game.share)
 
-    def _new_optimiser(self) -> torch.optim.Adam:
-        return torch.optim.Adam(
-            self.network.parameters(), lr=self.config.learning_rate, eps=1e-5, fused=True
+    def _new_optimiser(self) -> torch.optim.AdamW:
+        config, parameters = self.config, [*self.network.parameters()]
+        matrices: dict[str, Any] = {"params": [one for one in parameters if one.ndim == 2]}
+        rest = {"params": [one for one in parameters if one.ndim < 2], "weight_decay": 0.0}
+        return torch.optim.AdamW(
+            [matrices, rest],
+            lr=config.learning_rate,
+            eps=1e-5,
+            weight_decay=config.weight_decay,
+            fused=True,
         )
 
     def _left(self, share: float) -> float:
@@ -150,7 +157,8 @@ class Training(Run):
             # Adam's averages know the policy's gradients as 0 so far, which would make its first
             # steps far too long.
             self.optimiser = self._new_optimiser()
-        self.optimiser.param_groups[0]["lr"] = self._learning_rate()
+        for group in self.optimiser.param_groups:
+            group["lr"] = self._learning_rate()
         self._anneal_prior()
         if number < 2:  # few steps, and no seat decided twice within them
             return {}
@@ -170,11 +178,14 @@ class Training(Run):
             "explained_variance": 1.0 - float(unexplained),
             "prior_weight": float(self.network.rest["prior_weight"].detach()),
         }
-        for layer, norm in self.network.gradient_norms().items():
-            figures[f"{GRADIENT_NORM}/{layer}"] = norm
+        norms = self.network.gradient_norms()
+        figures |= {f"{GRADIENT_NORM}/{layer}": norm for layer, norm in norms.items()}
         if number >= FEWEST_DECISIONS:
-            for layer, most in self.network.largest.items():
-                figures[f"{NEVER_ACTIVE}/{layer}"] = float((most <= 0).float().mean())
+            lost = {layer: most <= 0 for layer, most in self.network.largest.items()}
+            for layer, units in lost.items():
+                figures[f"{NEVER_ACTIVE}/{layer}"] = float(units.float().mean())
+            if config.reinitialise and self.updates % config.reinitialise == 0:
+                self.network.reinitialise(lost, self.rng)
         return figures
 
     def _passes(self, objective: Objective, batch: Batch) -> dict[str, float]:

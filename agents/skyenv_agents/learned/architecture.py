@@ -69,6 +69,28 @@ class Sizes:
             "outlook": (half, VALUES),
         }
 
+    def around(self) -> dict[str, tuple[list[str], list[str]]]:
+        """Return the layers whose sum enters each ReLU, and those that read it alone, by its name.
+
+        The entities' ReLUs and the trunk's first, which others bypass, are left out.
+        """
+        blocks = [f"block{block}" for block in range(self.blocks)]
+        contexts = [f"{group.name}.context" for group in ACTING]
+        heads = [f"{group.name}.policy" for group in ACTING]
+        return {
+            **{f"{block}.in": ([f"{block}.in"], [f"{block}.out"]) for block in blocks},
+            "trunk.out": (
+                [f"{block}.out" for block in blocks[-1:]] or ["trunk"],
+                ["policy", "value", *contexts],
+            ),
+            "policy": (["policy"], ["actions"]),
+            "value": (["value"], ["outlook"]),
+            **{
+                head: ([head, context], [f"{group.name}.actions"])
+                for head, context, group in zip(heads, contexts, ACTING, strict=True)
+            },
+        }
+
     def others(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes of weights outside layers: identities, prior weight and floor."""
         identities: dict[str, tuple[int, ...]] = {

@@ -197,6 +197,25 @@ class PolicyNetwork(nn.Module):
         }
 
     @torch.no_grad()
+    def reinitialise(self, lost: Mapping[str, torch.Tensor], rng: np.random.Generator) -> None:
+        """Draw units anew that are never active (ReDo: Sokar et al. 2023).
+
+        Their incoming weights get a norm of √2 and their outgoing ones are 0, so no output changes.
+        Only ReLUs of :meth:`skyenv_agents.learned.architecture.Sizes.around` are treated.
+
+        Args:
+            lost: bool (units,), which units, by the name of their ReLU. rng: draws the weights.
+        """
+        for name, (incoming, outgoing) in self.sizes.around().items():
+            units = torch.nonzero(lost[name])[:, 0]
+            for layer in map(self._linear, incoming):
+                drawn = torch.from_numpy(rng.standard_normal((len(units), layer.in_features)))
+                layer.weight[units] = (2**0.5 * nn.functional.normalize(drawn)).to(layer.weight)
+                layer.bias[units] = 0.0
+            for layer in map(self._linear, outgoing):
+                layer.weight[:, units] = 0.0
+
+    @torch.no_grad()
     def set_prior(self, weight: float | None = None, floor: float | None = None) -> None:
         """Set weight and floor of the prior (:class:`PolicyNetwork`); None leaves one as it is."""
         for name, value in (("prior_weight", weight), ("prior_floor", floor)):

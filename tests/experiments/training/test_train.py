@@ -102,6 +102,19 @@ def test_tasks_are_trained_on_payoffs_and_evaluated_by_nash_conv(tmp_path: Path)
     assert paid > 0
 
 
+def test_weight_decay_shrinks_matrices_alone() -> None:
+    """Without any gradient, in one step of Adam."""
+    nothing: dict[str, Any] = {"value_weight": 0.0, "margin_weight": 0.0, "entropy": 0.0}
+    nothing |= {"batch": 10**6, "epochs": 1, "warm_up": 0, "final_rate": 1.0}
+    training = begun(tiny(**nothing, weight_decay=0.5, learning_rate=0.1))
+    batch = collector(training).collect(training.network).batch
+    batch.advantage[:] = 0.0
+    before = [one.detach().clone() for one in training.network.parameters()]
+    training.improve(batch)
+    for old, new in zip(before, training.network.parameters(), strict=True):
+        assert torch.allclose(new, 0.95 * old if old.ndim == 2 else old)
+
+
 @pytest.mark.parametrize(("limit", "passes"), [(1e-12, 1), (9.0, 4)])
 def test_target_kl_stops_an_update(limit: float, passes: int) -> None:
     training = begun(tiny(epochs=4, target_kl=limit, warm_up=0, batch=64, opponent_share=0.0))

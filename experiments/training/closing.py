@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from experiments.training.config import Config
 from experiments.training.run import MODEL
 from skyenv import GameOptions
-from skyenv.agents import Agent, make_agent
+from skyenv.agents import Agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, table
 from skyenv.arena.matches import play_game, rotations
 from skyenv.engine.openings import OF_AUCTIONS, measured
@@ -17,29 +19,35 @@ from skyenv.files import write_atomically, writing
 from skyenv.seeds import secret_seeds
 from skyenv.solving.commands import loss_lines, measure
 from skyenv.solving.commands import table as table_of_responses
+from skyenv_agents.learned.networks import Network, NetworkAgent
 
 # Evaluation of a task: so many held-out openings, and random numbers for every decision.
 OPENINGS: Final = 8
 SAMPLES: Final = 32
+# The trained network, where the run's agent is the one that it began with.
+LAST: Final = "last.npz"
+LEARNED: Final = "It has learned"
+# What the file of the network that a run began with says of itself.
+BEGINNING: Final = {"description": "the network with which a training began", "decisions": 0}
 # The secret of the evaluation is derived from it and the run's seed.
 CLOSING_SEED: Final = 1_000_000
 
 
 def forget(folder: Path) -> None:
     """Remove the files of an earlier evaluation, as the agent is about to change."""
-    for path in [*folder.glob("evaluation*"), *folder.glob("games*.jsonl")]:
+    for path in [*folder.glob("evaluation*"), *folder.glob("games*.jsonl"), *folder.glob(LAST)]:
         path.unlink()
 
 
 def close(config: Config) -> str:
     """Measure a run's agent and write tables and a few games; return the table, and whether the
-    agent has learned.
+    agent has learned. If it has not, the better one of it and its beginning becomes the run's.
 
     Raises:
         KeyboardInterrupt: Ctrl-C; nothing is written.
     """
     folder = Path(config.run)
-    agent = make_agent(folder / MODEL)
+    agent = NetworkAgent(folder / MODEL)
     if config.task in OF_AUCTIONS:
         rows = [measure(agent, name, SAMPLES) for name in measured(config.task, OPENINGS)]
         write_atomically(folder / "evaluation.json", json.dumps(rows, indent=1) + "\n")
@@ -48,19 +56,24 @@ def close(config: Config) -> str:
     # Not games of seeds next to the run's own, which are those that it was trained on.
     seed, secret = config.seed, int(secret_seeds(config.seed, [CLOSING_SEED])[0])
     kinds = [replace(config, reward="outcome").game_of(*kind) for kind in config.tables]
-    results: list[Result] = []
-    for kind in kinds:
-        results += evaluate(
-            agent,
-            opponents,
-            paired_seeds=config.paired_seeds,
-            seed=seed,
-            options=kind,
-            secret=secret,
-            progress=True,
-        )
-    if len(results) < len(opponents) * len(kinds) or any(one.interrupted for one in results):
-        raise KeyboardInterrupt
+
+    def against(others: Sequence[Agent]) -> list[Result]:
+        results: list[Result] = []
+        for kind in kinds:
+            results += evaluate(
+                agent,
+                others,
+                paired_seeds=config.paired_seeds,
+                seed=seed,
+                options=kind,
+                secret=secret,
+                progress=True,
+            )
+        if len(results) < len(others) * len(kinds) or any(one.interrupted for one in results):
+            raise KeyboardInterrupt
+        return results
+
+    results = against(opponents)
     for kind in kinds:
         name = "" if len(kinds) == 1 else f"-{kind.num_players}-{kind.side}"
         games = 2 * kind.num_players
@@ -68,7 +81,29 @@ def close(config: Config) -> str:
         record_games(path, [agent, *opponents], kind, games, seed, secret)
     write_atomically(folder / "evaluation.txt", table(results) + "\n")
     write_atomically(folder / "evaluation.json", as_json(results))
-    return "\n\n".join([table(results), *verdict(results, config)])
+    found = verdict(results, config)
+    if not all(text.startswith(LEARNED) for text in found):
+        beginning = config.make_network().frozen(agent.network.about | BEGINNING)
+        duels = against([NetworkAgent(beginning, name="beginning")])
+        found += keep_better(folder, agent.network, beginning, duels)
+    return "\n\n".join([table(results), *found])
+
+
+def keep_better(
+    folder: Path, trained: Network, beginning: Network, results: Sequence[Result]
+) -> list[str]:
+    """Make the network that a run began with the run's agent, if the trained one has won less than
+    an even share against it; return what is to be said.
+    """
+    share = float(np.mean([one.share.mean / one.par for one in results]))
+    if share >= 1.0:
+        return []
+    write_atomically(folder / LAST, trained.to_bytes())
+    write_atomically(folder / MODEL, beginning.to_bytes())
+    return [
+        f"Against the network that it began with, it won {100 * share:.0f} % of an even share:\n"
+        f"{MODEL} is that network, and {LAST} the trained one. Train longer (--resume)."
+    ]
 
 
 def verdict(results: Sequence[Result], config: Config) -> list[str]:
@@ -86,7 +121,7 @@ def verdict(results: Sequence[Result], config: Config) -> list[str]:
 
 def _finding(result: Result) -> str:
     if result.share.low > result.par:
-        return "It has learned"
+        return LEARNED
     return "It has become weaker" if result.share.high < result.par else "No gain is shown"
 
 

@@ -5,6 +5,7 @@ A run's folder holds:
     config.json                   its options
     checkpoint.bin                where ``--resume`` continues
     model.npz                     the agent, by this path
+    last.npz                      the trained network, if the one it began with is better
     milestones/                   earlier agents, if wanted
     curve.jsonl, curves.png       its course
     tensorboard/                  the same for TensorBoard

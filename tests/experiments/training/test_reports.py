@@ -4,14 +4,17 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from experiments.training.closing import verdict
+from experiments.training.closing import close, verdict
 from experiments.training.config import Config
 from experiments.training.program import beginning, how_to_go_on
 from processes import ROOT
 from skyenv.arena.evaluate import evaluate
 from skyenv.statistics import Estimate
+from skyenv_agents.learned.networks import Network
+from trainings import begun, tiny
 
 FIRST = Config(decisions=2_000_000, minutes=12, prior="greedy")
 
@@ -33,6 +36,21 @@ def test_the_report_says_whether_the_agent_improved(low: float, high: float, fou
     (text,) = verdict([greedy, crowd], FIRST)
     assert text.startswith(found)
     assert verdict([crowd], FIRST) == verdict([greedy], replace(FIRST, start="a.npz")) == []
+
+
+def test_the_better_of_the_trained_network_and_its_beginning_is_kept(tmp_path: Path) -> None:
+    training = begun(tiny(tmp_path, prior="greedy", paired_seeds=4, max_turns=40, against="greedy"))
+    first = training.frozen().weights["trunk.weight"]
+    training.mean.set_prior(-9.0)  # it prefers what greedy likes least
+    lost = training.model()
+    (tmp_path / "model.npz").write_bytes(lost)
+    text = close(training.config)
+    assert "become weaker" in text
+    assert "model.npz is that network, and last.npz the trained one" in text
+    assert (tmp_path / "last.npz").read_bytes() == lost
+    kept = Network.load(tmp_path / "model.npz")
+    assert np.array_equal(kept.weights["trunk.weight"], first)
+    assert kept.weights["prior_weight"] > 0
 
 
 def test_printed_commands_fit_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -246,10 +246,10 @@ def _cell(figure: Figure | None) -> str:
     if figure.unit.endswith("/s"):
         return f"{figure.median:,.0f}"
     digits = 0 if figure.median >= 100 else figure.digits
-    text = f"{figure.median:,.{digits}f} {figure.unit}".strip()
+    text = f"{figure.median:z,.{digits}f} {figure.unit}".strip()
     if figure.lowest == figure.highest:
         return text
-    return f"{text} [{figure.lowest:,.{digits}f}, {figure.highest:,.{digits}f}]"
+    return f"{text} [{figure.lowest:z,.{digits}f}, {figure.highest:z,.{digits}f}]"
 
 
 def about(name: str) -> str:

@@ -82,12 +82,14 @@ class Payoffs(Onlooker):
 def respond(target: str, task: str, seed: int) -> bytes:
     """Train a response by the recipe and return its network's file."""
     players, side = WHOLE_GAMES.get(task, (2, "front"))
+    prior = "" if task in OF_AUCTIONS else "greedy"  # games are too long to begin with random play
     config = BestResponseConfig(
         target=target,
         task="" if task in WHOLE_GAMES else task,
         players=(players,),
         side=(side,),
         seed=seed,
+        prior=prior,
         **RECIPE,
     )
     config.check()

@@ -112,7 +112,8 @@ def panel(scale: Scale) -> Iterator[Figure]:
     openings. "Passing" passes where it can, "random" plays uniformly.
     """
     agents = players()
-    for label, names in openings_of(scale, MEASURED):
+    solved = {task: number for task, number in MEASURED.items() if task not in UNSOLVED}
+    for label, names in openings_of(scale, solved):
         rows = [losses(Opening(name), agents) for name in names]
         for agent in agents:
             yield mean(f"{label}: {agent}", "VP", [row[agent][0] for row in rows])

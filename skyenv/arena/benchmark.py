@@ -281,7 +281,7 @@ def told(options: BenchmarkOptions, parts: Parts) -> str:
     """Return a line with the CPU time that the measurement of an agent takes from the start."""
     agent = parts.agent
     each = parts.pace(agent, BATCH)["mean"]
-    questions = 1 if agent.samples_evaluation else 2 + options.samples
+    questions = parts.of("questions", partial(questions_for, agent, options.samples))
     tried = [name for task in options.tasks for name in measured(task, 3)]
     asked = sum(int(most_decisions(Opening(name)).sum()) for name in tried) / 3
     played = options.paired_seeds * sum(DECISIONS[players] for players in options.players)
@@ -295,6 +295,17 @@ def told(options: BenchmarkOptions, parts: Parts) -> str:
     text = ", ".join(f"{part} {time / 60_000:.1f}" for part, time in spent.items())
     whole = sum(spent.values()) / 60_000
     return f"{parts.spec}: about {whole:.1f} minutes of CPU time from the start ({text})"
+
+
+def questions_for(agent: Agent, samples: int) -> int:
+    """Return how many random numbers a decision of a task takes, see
+    :func:`skyenv.solving.responses.policy_of`.
+    """
+    games = Games(TIMED, 2, seed=1)
+    games.play_random(50)
+    once, again = (decide(games, agent, salt=salt) for salt in range(2))
+    most = 2 if np.array_equal(once, again) else 2 + samples
+    return 1 if agent.samples_evaluation else most
 
 
 def _looks_ahead(options: BenchmarkOptions, parts: Parts) -> bool:

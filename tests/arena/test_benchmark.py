@@ -19,6 +19,7 @@ from skyenv.arena.benchmark import (
     exploitability,
     panel_rows,
     published,
+    questions_for,
     report,
 )
 from skyenv.arena.evaluate import evaluate
@@ -100,6 +101,11 @@ def test_one_report_has_several_agents_and_reuses_their_figures(
     assert ["hoard", "heuristic", "none"] in [row[:3] for row in rows]
     assert main_of(f"benchmark crowd --track nothing,search {rest}") == 2
     assert "track must have 1 value" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "number"), [("random", 1), ("greedy", 2), ("rollout-1", 34)])
+def test_deterministic_agents_are_asked_less(name: str, number: int) -> None:
+    assert questions_for(make_agent(name), 32) == number
 
 
 def test_three_player_tables_seat_one_agent_against_copies(tmp_path: Path) -> None:

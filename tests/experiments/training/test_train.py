@@ -14,6 +14,7 @@ from experiments.training.seating import LEARNER, TASK_SCALE, Tables
 from experiments.training.train import Training
 from skyenv import GameOptions
 from skyenv.agents import decide, decisions_in
+from skyenv.engine.openings import measured
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
 from trainings import TINY, arrays_of, begun, collector, tiny, updated, weights, without_time
@@ -89,7 +90,7 @@ def test_tasks_are_trained_on_payoffs_and_evaluated_by_nash_conv(tmp_path: Path)
     arguments = ["--run", str(tmp_path), *TINY, "--task", "duel-3", "--paired-seeds", "1"]
     assert train.main(arguments) == 0
     evaluation = json.loads((tmp_path / "evaluation.json").read_text())
-    assert [row["opening"] for row in evaluation] == [f"duel-3/{i}" for i in range(8)]
+    assert [row["opening"] for row in evaluation] == measured("duel-3", 8)
     assert all(row["nash_conv"] > 0 for row in evaluation)
     assert Network.load(tmp_path / "model.npz").about["reward"] == "task duel-3"
     tables = Tables(50, GameOptions(task="duel-3/0"), 1)

@@ -216,7 +216,7 @@ def check_each(
         )
     if number and ((given < 0) | (given > highest)).any():
         raise OptionError(f"{name} must be from 0 to {np.min(highest)}, not {shown(values)}")
-    return np.array(np.broadcast_to(given, number), np.int64)
+    return given.astype(np.int64, copy=False) if given.shape else np.full(number, given, np.int64)
 
 
 def parse_integer(digits: str, lowest: int, highest: int) -> int | None:

@@ -27,7 +27,8 @@ from skyenv.engine.rewards import outcome_of
 from skyenv.files import write_atomically
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import NUM_INPUTS, used_inputs
-from skyenv_agents.learned.networks import NetworkAgent, Prior, heuristic_of
+from skyenv_agents.learned.networks import NetworkAgent, heuristic_of
+from skyenv_agents.learned.prior import prior_codes
 from skyenv_agents.learned.torch_network import PolicyNetwork
 
 
@@ -82,7 +83,7 @@ class Decisions:
         codes = np.zeros((selected.sum(), NUM_INPUTS), np.int16)
         codes[:, :OBSERVATION_SIZE] = codes_of(columns.pop("observation")[selected])
         if prior:
-            codes[:, OBSERVATION_SIZE:] = prior_codes(columns, selected, prior)
+            codes[:, OBSERVATION_SIZE:] = priors_of(columns, selected, prior)
         columns = {name: column[selected] for name, column in columns.items()}
         players = int(columns["players"][0])
         outcome = outcome_of(columns["win_share"], players)
@@ -103,7 +104,7 @@ class Decisions:
         return codes, self.mask[rows] != 0, self.action[rows], self.values[rows]
 
 
-def prior_codes(
+def priors_of(
     columns: dict[str, npt.NDArray[np.generic]], selected: npt.NDArray[np.bool_], prior: str
 ) -> npt.NDArray[np.int16]:
     """Return a heuristic's codes of selected decisions, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
@@ -135,8 +136,8 @@ def prior_codes(
             )
         needed = selected[rows]
         if needed.any():
-            scored = Prior.of(heuristic, decisions_in(games, heuristic, playing[needed]))
-            codes[rows[needed]] = scored.codes(with_outcome=True)
+            decisions = decisions_in(games, heuristic, playing[needed])
+            codes[rows[needed]] = prior_codes(heuristic, decisions, True)
         games.step(columns["action"][rows], playing)
     return codes[selected]
 

@@ -1,15 +1,15 @@
 """Units of the shipped networks that are never active."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from experiments.figures import Figure, Scale, figure
-from skyenv.agents import Decisions, Evaluations
+from skyenv.agents import Decisions
 from skyenv.arena.matches import play_games
-from skyenv_agents.learned.networks import NUMPY, TABLES, Network, NetworkAgent, TrainedAgent
+from skyenv.array_types import Float32, Int64
+from skyenv_agents.learned.networks import TABLES, Network, NetworkAgent, TrainedAgent
 
 # Games of a network's own, which have some 2,600 decisions with a choice at two players.
 GAMES: Final = 10
@@ -33,7 +33,14 @@ def never_active(network: Network, players: int, side: str, games: int) -> dict[
     """
     agent = Watched(network)
     play_games([agent], np.zeros((games, players), np.int64), np.arange(games), side)
-    return {name: float((most <= 0).mean()) for name, most in agent.largest.items()}
+    shares = {}
+    for name, layer in zip(agent.network.layers, agent.network.program.layers, strict=True):
+        if layer["rectified"]:
+            end = layer["target"] + layer["entities"] * layer["outputs"]
+            largest = agent.largest[layer["target"] : end].reshape(-1, layer["outputs"])
+            relu = "trunk.out" if name.endswith(".out") else name
+            shares[relu] = float((largest.max(axis=0) <= 0).mean())
+    return shares
 
 
 class Watched(NetworkAgent):
@@ -43,15 +50,16 @@ class Watched(NetworkAgent):
 
     def __init__(self, network: Network) -> None:
         super().__init__(Network(network.weights, network.about), deterministic=True)
-        self.largest: dict[str, Any] = {}
-        self.network.library = replace(NUMPY, rectify=self._rectify)
+        self.largest = np.zeros(self.network.program.width, np.float32)
+        self.network.watch = self._note
 
-    def evaluate(self, decisions: Decisions) -> Evaluations:
+    def act(self, decisions: Decisions) -> Int64:
         """See :class:`skyenv.agents.Agent`."""
-        self._chooses = decisions.mask.sum(axis=1) > 1
-        return super().evaluate(decisions)
+        actions: Int64 = decisions.mask.argmax(axis=1)
+        rows = np.flatnonzero(decisions.mask.sum(axis=1) > 1)
+        if rows.size:
+            actions[rows] = super().act(decisions.take(rows))
+        return actions
 
-    def _rectify(self, name: str, array: Any) -> Any:
-        most = array[self._chooses].reshape(-1, array.shape[-1]).max(axis=0, initial=0.0)
-        self.largest[name] = np.maximum(self.largest.get(name, most), most)
-        return NUMPY.rectify(name, array)
+    def _note(self, activations: Float32) -> None:
+        np.maximum(self.largest, activations.max(axis=0), out=self.largest)

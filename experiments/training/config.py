@@ -19,8 +19,9 @@ from skyenv.files import read_json
 from skyenv.seeds import TRAINING
 from skyenv_agents.heuristic.references import perturbed
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.networks import HEURISTICS, WORST_PRIOR, Network
+from skyenv_agents.learned.networks import HEURISTICS, Network
 from skyenv_agents.learned.pool import SAMPLINGS, OpponentPool
+from skyenv_agents.learned.prior import WORST_PRIOR
 from skyenv_agents.learned.torch_network import PolicyNetwork
 
 CONFIG: Final = "config.json"

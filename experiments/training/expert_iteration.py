@@ -31,7 +31,8 @@ from skyenv.array_types import Bool, Int64
 from skyenv.console.options import option
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv_agents.learned.layout import NUM_INPUTS
-from skyenv_agents.learned.networks import OUTCOME_REWARD, PolicyPlayer, Prior
+from skyenv_agents.learned.networks import OUTCOME_REWARD, PolicyPlayer
+from skyenv_agents.learned.prior import prior_codes
 from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork
 
 # Change of a logit for an advantage of 1, such as a draw instead of a loss.
@@ -89,7 +90,7 @@ class Learner(PolicyPlayer):
         codes = np.zeros((number, NUM_INPUTS), np.int16)
         codes[:, :OBSERVATION_SIZE] = codes_of(decisions.observation)
         if collector.prior is not None:
-            codes[:, OBSERVATION_SIZE:] = Prior.of(collector.prior, decisions).codes(True)
+            codes[:, OBSERVATION_SIZE:] = prior_codes(collector.prior, decisions, True)
         rows = padded(np.arange(number))
         log_probabilities, values = collector.passed(
             self.network,

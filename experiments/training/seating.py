@@ -19,8 +19,9 @@ from skyenv.engine.rewards import MARGIN_SCALE, outcome_of
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.learned.layout import NUM_INPUTS, OUTCOME, OUTCOME_PARTS
-from skyenv_agents.learned.networks import OUTCOME_REWARD, Prior
+from skyenv_agents.learned.networks import OUTCOME_REWARD
 from skyenv_agents.learned.pool import OpponentPool
+from skyenv_agents.learned.prior import prior_codes
 
 # The learner's number in `seats`.
 LEARNER: Final = -1
@@ -185,8 +186,8 @@ class Tables:
         codes = np.zeros((rows.size, NUM_INPUTS), np.int16)
         codes[:, :OBSERVATION_SIZE] = codes_of(self.games.observation[rows])
         if prior is not None and rows.size:
-            held = Prior.of(prior, decisions_in(self.games, prior, rows))
-            codes[:, OBSERVATION_SIZE:] = held.codes(self.outcome)
+            decisions = decisions_in(self.games, prior, rows)
+            codes[:, OBSERVATION_SIZE:] = prior_codes(prior, decisions, self.outcome)
         return codes
 
     def inputs_at_end(self, row: int, prior: HeuristicAgent | None) -> Int16:

@@ -62,7 +62,7 @@ def test_untrusted_decisions_are_validated(name: str) -> None:
     agent = make_agent(name)
     decisions = decisions_in(Games(2, seed=1), agent)
     for made in (replace(decisions, num_players=4), replace(decisions, view=None).as_trusted()):
-        for ask in ("act", "scores", "inputs", "evaluate", "search"):
+        for ask in ("act", "scores", "evaluate", "search"):
             if getattr(type(agent), ask, None) is not getattr(Agent, ask, None):
                 with pytest.raises(OptionError, match="as_trusted"):
                     getattr(agent, ask)(made)

@@ -14,9 +14,10 @@ import math
 from typing import Final
 
 from skyenv.array_types import Float32
+from skyenv.engine.knowledge import ViewRecord
 from skyenv.rules.auction import highest_rank
 from skyenv.rules.commissioners import next_places
-from skyenv.rules.compiling import called_rule, entry_point, rule
+from skyenv.rules.compiling import called_rule, rule
 from skyenv.rules.components import (
     BLACK,
     BONUS_DISTRICTS,
@@ -32,11 +33,9 @@ from skyenv.rules.components import (
     NUM_DISTRICTS,
     NUM_RANKS,
 )
-from skyenv.rules.record import Array
 from skyenv.rules.state import ALEA_OUT, ALEA_STANDS, NONE, PHASE_BUILD, GameRecord
 from skyenv_agents.heuristic.features import (
     HeuristicRecord,
-    extract_features,
     is_open_to,
     park_value,
 )
@@ -314,26 +313,23 @@ def write_auction(game: GameRecord, h: HeuristicRecord, seat: int, x: Float32) -
     )
 
 
-@entry_point("network inputs")
-def write_inputs(views: Array, weights: Array, heuristic: Array, inputs: Float32) -> None:
-    """Write the inputs of each view, float32 (n, NUM_POSITION_INPUTS), from its own seat on.
+@called_rule
+def write_position(view: ViewRecord, h: HeuristicRecord, x: Float32) -> None:
+    """Write the inputs of a view, from its own seat on.
 
     Each seat has SEAT_INPUTS, then DISTRICT_INPUTS for each district; zeros for missing seats and
     stopped districts.
     """
     size = SEAT_INPUTS + NUM_DISTRICTS * DISTRICT_INPUTS
-    h = heuristic[0]
-    for i in range(len(views)):
-        game = views[i].game
-        players = int(game.num_players)
-        extract_features(views[i], weights[0], h)
-        for k in range(NUM_POSITION_INPUTS):
-            inputs[i, k] = 0.0
-        for k in range(players):
-            seat = (int(views[i].seat) + k) % players
-            own = inputs[i, k * size : (k + 1) * size]
-            write_seat(game, h, seat, own[:SEAT_INPUTS])
-            for district in range(NUM_DISTRICTS):
-                if game.stopped[district] == 0:
-                    start = SEAT_INPUTS + district * DISTRICT_INPUTS
-                    write_district(game, h, district, seat, own[start : start + DISTRICT_INPUTS])
+    game = view.game
+    players = int(game.num_players)
+    for k in range(NUM_POSITION_INPUTS):
+        x[k] = 0.0
+    for k in range(players):
+        seat = (int(view.seat) + k) % players
+        own = x[k * size : (k + 1) * size]
+        write_seat(game, h, seat, own[:SEAT_INPUTS])
+        for district in range(NUM_DISTRICTS):
+            if game.stopped[district] == 0:
+                start = SEAT_INPUTS + district * DISTRICT_INPUTS
+                write_district(game, h, district, seat, own[start : start + DISTRICT_INPUTS])

@@ -19,13 +19,12 @@ from typing import ClassVar
 import numpy as np
 
 from skyenv.agents import Agent, Decisions
-from skyenv.array_types import Float32, Float64, Int64, RecordArray
+from skyenv.array_types import Float64, Int64, RecordArray
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError, shown
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.record import as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE
-from skyenv_agents.heuristic.inputs import NUM_POSITION_INPUTS, write_inputs
 from skyenv_agents.heuristic.scores import decide_all
 from skyenv_agents.heuristic.weights import (
     APPRAISER_WEIGHTS,
@@ -77,23 +76,11 @@ class HeuristicAgent(Agent):
         self._decide(decisions, scores)
         return scores
 
-    def inputs(self, decisions: Decisions) -> Float32:
-        """Return the features of the position for networks, float32 (k, NUM_POSITION_INPUTS); see
-        :mod:`skyenv_agents.heuristic.inputs`.
-        """
-        inputs = np.zeros((len(decisions), NUM_POSITION_INPUTS), np.float32)
-        write_inputs(*self._arguments(decisions), inputs)
-        return inputs
-
-    def _arguments(self, decisions: Decisions) -> tuple[RecordArray, RecordArray, RecordArray]:
-        """Return views, weights and working memory for compiled functions."""
-        views = as_records(decisions.trusted_view(), VIEW_DTYPE)
-        return views, self.weights(decisions.num_players), new_records(1, HEURISTIC_DTYPE)
-
     def _decide(self, decisions: Decisions, scores: Float64) -> Int64:
         """Return the best actions; write all scores into `scores` if it has rows."""
         actions = np.zeros(len(decisions), np.int64)
-        views, weights, memory = self._arguments(decisions)
+        views = as_records(decisions.trusted_view(), VIEW_DTYPE)
+        weights, memory = self.weights(decisions.num_players), new_records(1, HEURISTIC_DTYPE)
         decide_all(views, decisions.mask, decisions.uniform, weights, memory, actions, scores)
         return actions
 

@@ -10,7 +10,7 @@ from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord
 from skyenv.engine.validation import as_games
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.components import BLACK, MAX_PLAYERS, NUM_COLOURS, NUM_DISTRICTS, NUM_RANKS
-from skyenv.rules.record import Array, as_records, new_records
+from skyenv.rules.record import Array, new_records
 from skyenv.rules.state import PHASE_OVER, GameRecord
 from skyenv_agents.heuristic.features import (
     HEURISTIC_DTYPE,
@@ -109,19 +109,9 @@ def win_probabilities(state: RecordArray, early: float = EARLY, late: float = LA
     """
     views = new_records(len(state), VIEW_DTYPE)  # without hidden information
     views["game"] = as_games(state)
-    return win_probabilities_seen(views, early, late)
-
-
-def win_probabilities_seen(views: RecordArray, early: float = EARLY, late: float = LATE) -> Float64:
-    """Return :func:`win_probabilities` as far as each view's seat can see.
-
-    Args:
-        views: seats' views of games, VIEW_DTYPE (n,).
-        early, late: as for :func:`win_probabilities`.
-    """
     probabilities = np.zeros((len(views), MAX_PLAYERS))
     if len(views):
         weights = _GREEDY.weights(int(views["game"]["num_players"][0]))
-        records, scratch = as_records(views, VIEW_DTYPE), new_records(1, HEURISTIC_DTYPE)
-        _write_all(records, float(early), float(late), weights, scratch, probabilities)
+        scratch = new_records(1, HEURISTIC_DTYPE)
+        _write_all(views, float(early), float(late), weights, scratch, probabilities)
     return probabilities

@@ -1,4 +1,4 @@
-"""The network architecture, shared by PyTorch (training) and NumPy (inference).
+"""The network architecture, for training; :mod:`skyenv_agents.learned.forward_pass` compiles it.
 
 Each group of entities (districts, colours, seats) has one layer with weights shared by its
 entities, plus an identity embedding for each entity. The entities' outputs and the common inputs
@@ -13,12 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
-from skyenv.array_types import AnyArray
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv.rules.compiling import COMPILED, entry_point
-from skyenv.rules.record import Array
 from skyenv_agents.learned.layout import (
     COMMON_ACTIONS,
     COMMON_CODES,
@@ -184,36 +179,3 @@ def run(
     return logits, library.join(
         [values[:, :1] + prior[:, NUM_ACTIONS : NUM_ACTIONS + 1], values[:, 1:]], 1
     )
-
-
-@entry_point("networks")
-def _write_products(rows: Array, weight: Array, bias: Array, out: Array) -> None:
-    """Write rows · weight + bias into `out`; (n, k), (k, m), (m,), (n, m), all of one type."""
-    for i in range(len(rows)):
-        for j in range(len(bias)):
-            out[i, j] = bias[j]
-        for t in range(rows.shape[1]):
-            value = rows[i, t]
-            if value != 0:
-                for j in range(len(bias)):
-                    out[i, j] += value * weight[t, j]
-
-
-def linear(rows: AnyArray, weight: AnyArray, bias: AnyArray) -> AnyArray:
-    """Return rows · weight + bias, (…, m), independent of batch size and machine.
-
-    Rounding in BLAS depends on the number of rows and the processor. On a busy machine its
-    threads wait for each other far longer than the product takes. Here every output is one sum in a
-    fixed order, on one thread. Zeros, which are most inputs and half of the activations, are
-    skipped.
-
-    Args:
-        rows: (…, k). weight: (k, m), contiguous. bias: (m,). All float32 or all float64.
-    """
-    flat = np.ascontiguousarray(rows.reshape(-1, weight.shape[0]))
-    if COMPILED:
-        out = np.empty((len(flat), weight.shape[1]), weight.dtype)
-        _write_products(flat, weight, bias, out)
-    else:
-        out = flat @ weight + bias
-    return out.reshape(*rows.shape[:-1], weight.shape[1])

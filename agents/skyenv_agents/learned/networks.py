@@ -1,7 +1,7 @@
 """Agents from network files (``.npz``); they need only skyenv's core, and nothing is unpickled.
 
-A network may have a *heuristic prior*: a heuristic agent's scores of the legal actions are part of
-its input and the starting point of its policy, which the network corrects.
+A network may have a *heuristic prior*, whose scores of the legal actions it corrects; see
+:mod:`skyenv_agents.learned.prior`.
 """
 
 import hashlib
@@ -9,8 +9,7 @@ import io
 import itertools
 import json
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -19,25 +18,15 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, sample
 from skyenv.array_types import Float32, Float64, Int8, Int16, Int64
-from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.options import table_name
-from skyenv.engine.rewards import outcome_of
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.rules.variant import of_variant
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
-from skyenv_agents.heuristic.win_probability import win_probabilities_seen
-from skyenv_agents.learned.architecture import Library, Sizes, linear, run
-from skyenv_agents.learned.layout import (
-    CODE_SCALE,
-    INPUTS,
-    NUM_INPUTS,
-    OUTCOME_PARTS,
-    POSITION,
-    POSITION_PARTS,
-    PRIOR_PARTS,
-)
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.forward_pass import ROWS, evaluate_rows, new_memory, program_of
+from skyenv_agents.learned.prior import prior_codes
 
 FORMAT: Final = of_variant("skyenv-network-2")
 NETWORK_SUFFIX: Final = ".npz"
@@ -48,20 +37,9 @@ TRAINED: Final = Path(__file__).resolve().parent.parent / "trained"
 TABLES: Final = tuple(itertools.product(range(MIN_PLAYERS, MAX_PLAYERS + 1), SIDES))
 # The reward whose value is an expected outcome.
 OUTCOME_REWARD: Final = "outcome"
-# VP behind the best action at which heuristic scores are clipped, so that networks can still learn
-# to take such actions.
-WORST_PRIOR: Final = 3.0
 # Limit of a file's unpacked size: a hundred times that of the shipped networks.
 MAX_BYTES: Final = 1 << 27
-LARGEST_CODE: Final = np.iinfo(np.int16).max
 HEURISTICS: Final = {kind.name: kind for kind in (GreedyAgent, AppraiserAgent)}
-NUMPY: Final = Library(
-    np.concatenate,
-    lambda _, array: np.maximum(array, 0.0),
-    np.maximum,
-    lambda array, columns: array[:, columns],
-)
-
 Vector = Float64
 
 
@@ -80,54 +58,8 @@ def heuristic_of(name: str) -> HeuristicAgent | None:
     return HEURISTICS[name]()
 
 
-@dataclass(frozen=True)
-class Prior:
-    """A heuristic's scores, outcomes and features of some decisions.
-
-    Attributes:
-        scores: float32 (k, 103), each legal action's score minus the best one's, in VP from
-            −WORST_PRIOR to 0; 0 if illegal.
-        outcome: float64 (k,), the expected outcome by the seats' holdings.
-        position: float32 (k, NUM_POSITION_INPUTS), see
-            :func:`skyenv_agents.heuristic.inputs.write_inputs`.
-    """
-
-    scores: Float32
-    outcome: Vector
-    position: Float32
-
-    @classmethod
-    def of(cls, heuristic: HeuristicAgent, decisions: Decisions) -> "Prior":
-        """Return the prior of a heuristic agent."""
-        legal = decisions.mask != 0
-        scores = np.where(legal, heuristic.scores(decisions), -np.inf)
-        behind = np.maximum(scores - scores.max(axis=1, keepdims=True), -WORST_PRIOR)
-        chances = win_probabilities_seen(np.asarray(decisions.trusted_view()))
-        own = chances[np.arange(len(decisions)), decisions.seat]
-        outcome = outcome_of(own, decisions.num_players)
-        relative = np.where(legal, behind, 0.0).astype(np.float32)
-        return cls(relative, outcome, heuristic.inputs(decisions))
-
-    def codes(self, with_outcome: bool) -> Int16:
-        """Return the network's inputs, int16 (k, NUM_INPUTS − OBSERVATION_SIZE).
-
-        Args:
-            with_outcome: whether the network was trained with the outcome as reward; if not, the
-                input for the expected outcome is 0.
-        """
-        codes = np.zeros((len(self.scores), NUM_INPUTS - OBSERVATION_SIZE), np.int16)
-        codes[:, :NUM_ACTIONS] = np.rint(self.scores * PRIOR_PARTS)
-        if with_outcome:
-            codes[:, NUM_ACTIONS] = np.rint(self.outcome * OUTCOME_PARTS)
-        codes[:, NUM_ACTIONS + 1 :] = np.clip(
-            np.rint(self.position * POSITION_PARTS), -LARGEST_CODE, LARGEST_CODE
-        )
-        return codes
-
-
 class Network:
-    """A policy and value network as NumPy computes it; see
-    :mod:`skyenv_agents.learned.architecture`.
+    """A policy and value network for play; see :mod:`skyenv_agents.learned.architecture`.
 
     It computes in single precision, with the same results in batches of any size, on any machine.
 
@@ -138,14 +70,16 @@ class Network:
 
     Attributes:
         sizes: sizes of the layers.
-        library: the functions of arrays; another one may note activations.
+        program, layers: the network for compiled functions, and the names of its layers.
+        watch: receives the activations of the next rows, float32 (k, program.width), a view of
+            working memory; None: nothing does.
 
     Raises:
         CheckpointError: the arrays do not match each other, or the current observation and actions.
     """
 
     def __init__(self, weights: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]) -> None:
-        self.about, self.library = dict(about), NUMPY
+        self.about = dict(about)
         for name, array in weights.items():
             if array.dtype not in (np.float16, np.float32):
                 raise CheckpointError(f"the network's {name} has type {array.dtype}, not float32")
@@ -153,43 +87,48 @@ class Network:
         self.sizes = _sizes({name: array.shape for name, array in self.weights.items()})
         if not all(np.isfinite(array).all() for array in self.weights.values()):
             raise CheckpointError("the network has weights that are not finite")
-        self._arrays = {
-            name: np.ascontiguousarray(array.T if name.endswith(".weight") else array)
-            for name, array in self.weights.items()
-        }
+        self.watch: Callable[[Float32], None] | None = None
+        self.program, self.layers = program_of(
+            self.sizes,
+            {
+                name: array.T if name.endswith(".weight") else array
+                for name, array in self.weights.items()
+            },
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.weights, self.about)  # without derived arrays
 
+    @property
+    def with_outcome(self) -> bool:
+        """Whether the network was trained with the outcome as reward."""
+        return self.about.get("reward") == OUTCOME_REWARD
+
     def __call__(
-        self, observation: Float32, prior: Prior | None = None
+        self, observation: Float32, prior: Int16 | None = None
     ) -> tuple[Vector, Vector | None]:
         """Return the policy's logits and the expected outcome.
 
         Args:
             observation: float32 (k, OBSERVATION_SIZE).
-            prior: the heuristic prior, for a network that has one.
+            prior: int16 (k, NUM_CODES), the codes of the heuristic prior
+                (:func:`skyenv_agents.learned.prior.prior_codes`), for a network that has one.
 
         Returns:
             Logits of all actions, legal or not, float64 (k, 103). Expected outcome, float64 (k,),
             −1 to 1; None for a network trained with another reward.
         """
-        with_outcome = self.about.get("reward") == OUTCOME_REWARD
-        codes = np.zeros((len(observation), NUM_INPUTS), np.float32)
-        codes[:, :OBSERVATION_SIZE] = observation
-        if prior is not None:
-            codes[:, OBSERVATION_SIZE:] = prior.codes(with_outcome) * CODE_SCALE[OBSERVATION_SIZE:]
-        inputs, own = codes[:, INPUTS], codes[:, OBSERVATION_SIZE:POSITION]
-        logits, values = (
-            array.astype(np.float64)
-            for array in run(
-                self.sizes, self._layer, self._arrays.__getitem__, self.library, inputs, own
-            )
-        )
-        return logits, np.clip(values[:, 0], -1.0, 1.0) if with_outcome else None
-
-    def _layer(self, name: str, inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return linear(inputs, self._arrays[f"{name}.weight"], self._arrays[f"{name}.bias"])
+        out = np.empty((len(observation), NUM_ACTIONS + 1))
+        memory = new_memory(self.program, min(len(observation), ROWS))
+        codes = np.zeros((len(observation), 0), np.int16) if prior is None else prior
+        for first in range(0, len(observation), ROWS):
+            part = slice(first, first + ROWS)
+            rows = np.ascontiguousarray(observation[part])
+            evaluate_rows(self.program, memory, rows, codes[part], out[part])
+            if self.watch is not None:
+                self.watch(memory.activations[: len(rows)])
+        values = np.clip(out[:, NUM_ACTIONS], -1.0, 1.0) if self.with_outcome else None
+        return out[:, :NUM_ACTIONS], values
 
     def digest(self) -> str:
         """Return a digest of the weights and of `about`, eight hexadecimal digits."""
@@ -367,7 +306,7 @@ class NetworkAgent(PolicyPlayer):
         """See :class:`skyenv.agents.Agent`; no outcome if the network was trained without it."""
         prior = None
         if self._heuristic is not None:
-            prior = Prior.of(self._heuristic, decisions)
+            prior = prior_codes(self._heuristic, decisions, self.network.with_outcome)
         assert decisions.observation is not None
         logits, outcome = self.network(decisions.observation, prior)
         return masked_softmax(logits, decisions.mask), outcome
@@ -417,16 +356,24 @@ class TrainedAgent(PolicyPlayer):
 
     def evaluate(self, decisions: Decisions) -> Evaluations:
         """See :meth:`NetworkAgent.evaluate`; decisions may mix both sides of the board."""
+        agents = self._agents_of(decisions)
+        if len(agents) == 1:
+            return agents[0][1].evaluate(decisions)
         weights, outcome = np.zeros(decisions.mask.shape), np.zeros(len(decisions))
-        sides = decisions.trusted_view().game.side
-        for number in np.unique(sides).tolist():
-            rows = np.flatnonzero(sides == number)
-            part = decisions if rows.size == len(decisions) else decisions.take(rows)
-            agent = self.agent(decisions.num_players, SIDES[number])
-            weights[rows], expected = agent.evaluate(part)
+        for rows, agent in agents:
+            weights[rows], expected = agent.evaluate(decisions.take(rows))
             assert expected is not None  # all shipped networks were trained with the outcome
             outcome[rows] = expected
         return weights, outcome
+
+    def _agents_of(self, decisions: Decisions) -> list[tuple[Int64, NetworkAgent]]:
+        """Return the rows and the agent of each side of the board."""
+        sides = decisions.trusted_view().view(np.ndarray)["game"]["side"]
+        return [
+            (np.flatnonzero(sides == number), self.agent(decisions.num_players, side))
+            for number, side in enumerate(SIDES)
+            if (sides == number).any()
+        ]
 
 
 def name_of(path: Path) -> str:

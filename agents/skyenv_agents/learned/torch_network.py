@@ -17,7 +17,8 @@ from skyenv.array_types import Int64
 from skyenv.errors import OptionError
 from skyenv_agents.learned.architecture import Library, Sizes, run
 from skyenv_agents.learned.layout import COMMON_CODES, USED_BY_NUMBER, UsedInputs
-from skyenv_agents.learned.networks import WORST_PRIOR, Network
+from skyenv_agents.learned.networks import Network
+from skyenv_agents.learned.prior import WORST_PRIOR
 
 # Logit of an illegal action: its probability is exactly 0.
 ILLEGAL: Final = -1e9

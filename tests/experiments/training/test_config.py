@@ -13,7 +13,7 @@ from skyenv.console.options import parse
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.seeds import TRAINING
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.networks import WORST_PRIOR
+from skyenv_agents.learned.prior import WORST_PRIOR
 from skyenv_agents.learned.torch_network import PolicyNetwork
 from trainings import begun, part_of, tiny
 

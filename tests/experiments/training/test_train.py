@@ -16,7 +16,9 @@ from skyenv import GameOptions
 from skyenv.agents import decide, decisions_in
 from skyenv.engine.openings import measured
 from skyenv_agents import GreedyAgent
-from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
+from skyenv_agents.learned.layout import PRIOR_PARTS
+from skyenv_agents.learned.networks import Network, NetworkAgent
+from skyenv_agents.learned.prior import prior_codes
 from trainings import TINY, arrays_of, begun, collector, tiny, updated, weights, without_time
 
 # ---- loss ----
@@ -157,7 +159,7 @@ def test_an_untrained_agent_plays_like_its_prior() -> None:
     training = begun(config)
     plays = collector(training)
     tables, greedy = plays.tables[0], GreedyAgent()
-    given = Prior.of(greedy, decisions_in(tables.games, greedy)).scores
+    given = prior_codes(greedy, decisions_in(tables.games, greedy), True) / PRIOR_PARTS
     player = NetworkAgent(training.frozen(), deterministic=True)
     decided = decide(tables.games, player)
     plays.collect(training.network)

@@ -5,10 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.rules.actions import NUM_ACTIONS
-from skyenv_agents.learned.architecture import Sizes, run
-from skyenv_agents.learned.layout import COMMON_ACTIONS, COMMON_CODES, GROUPS, INPUTS
-from skyenv_agents.learned.networks import NUMPY
+from skyenv_agents.learned.architecture import Sizes
+from skyenv_agents.learned.forward_pass import ROWS
+from skyenv_agents.learned.layout import (
+    CODE_SCALE,
+    COMMON_ACTIONS,
+    COMMON_CODES,
+    GROUPS,
+    INPUTS,
+)
+from skyenv_agents.learned.networks import OUTCOME_REWARD, Network
+from skyenv_agents.learned.prior import NUM_CODES
 
 Weights = dict[str, np.ndarray]
 
@@ -50,18 +59,24 @@ def slowly(
     return logits + weights["prior_weight"] * scores, values + np.array([prior[NUM_ACTIONS], 0.0])
 
 
-@pytest.mark.parametrize("sizes", [Sizes(1, 0, 1), Sizes(7, 1, 3), Sizes(16, 3, 5)])
+@pytest.mark.parametrize("sizes", [Sizes(1, 0, 1), Sizes(7, 1, 3), Sizes(16, 3, 5)], ids=str)
 def test_the_forward_pass_agrees_with_a_plain_computation(sizes: Sizes) -> None:
+    """In more rows than are computed together."""
     rng = np.random.default_rng(1)
-    weights = {name: rng.normal(size=shape) for name, shape in sizes.shapes().items()}
-    inputs, prior = rng.normal(size=(4, len(INPUTS))), rng.normal(size=(4, NUM_ACTIONS + 1))
-
-    def layer(name: str, rows: Any) -> Any:
-        return rows @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
-
-    both = run(sizes, layer, weights.__getitem__, NUMPY, inputs, prior)
-    for row, (logits, values) in enumerate(zip(*both, strict=True)):
-        wanted, wanted_values = slowly(sizes, weights, inputs[row], prior[row])
-        assert np.allclose(logits, wanted)
-        assert np.allclose(values, wanted_values)
+    weights = {
+        name: rng.normal(size=shape, scale=0.2).astype(np.float32)
+        for name, shape in sizes.shapes().items()
+    }
+    number = 2 * ROWS + 3
+    observation = (rng.random((number, OBSERVATION_SIZE)) < 0.3).astype(np.float32)
+    prior = rng.integers(-300, 300, (number, NUM_CODES)).astype(np.int16)
+    codes = np.concatenate([observation, prior * CODE_SCALE[OBSERVATION_SIZE:]], axis=1)
+    logits, values = Network(weights, {"reward": OUTCOME_REWARD})(observation, prior)
+    assert values is not None
+    for row in range(0, number, 6):
+        own = codes[row, OBSERVATION_SIZE:]
+        wanted, wanted_values = slowly(sizes, weights, codes[row, INPUTS], own)
+        assert np.allclose(logits[row], wanted, atol=1e-4)
+        assert values[row] == pytest.approx(np.clip(wanted_values[0], -1, 1), abs=1e-4)
+    assert np.ptp(values) > 0.1
     assert Sizes.of(sizes.shapes()) == sizes

@@ -15,7 +15,7 @@ from skyenv_agents import GreedyAgent
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS
 from skyenv_agents.learned import layout
 from skyenv_agents.learned.layout import GROUPS, INPUTS, NUM_INPUTS, used_inputs
-from skyenv_agents.learned.networks import Prior
+from skyenv_agents.learned.prior import prior_codes
 
 # Of all codes.
 NAMES = [*names(), *(f"score: {name}" for name in ACTION_NAMES), "outcome"]
@@ -78,5 +78,6 @@ def test_omitted_inputs_are_always_0(seats: int, with_prior: bool) -> None:
         codes = np.zeros((60, NUM_INPUTS), np.int16)
         codes[:, :OBSERVATION_SIZE] = codes_of(games.observation)
         if with_prior:
-            codes[:, OBSERVATION_SIZE:] = Prior.of(greedy, decisions_in(games, greedy)).codes(True)
+            decisions = decisions_in(games, greedy)
+            codes[:, OBSERVATION_SIZE:] = prior_codes(greedy, decisions, True)
         assert not codes[:, INPUTS[~kept]].any()

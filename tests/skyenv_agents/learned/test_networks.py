@@ -16,7 +16,8 @@ from skyenv.engine.games import Games
 from skyenv.errors import CheckpointError
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import Sizes
-from skyenv_agents.learned.networks import FORMAT, Network, NetworkAgent, Prior
+from skyenv_agents.learned.networks import FORMAT, Network, NetworkAgent
+from skyenv_agents.learned.prior import prior_codes
 
 ABOUT = {"prior": "", "prior_version": "", "description": "for tests", "version": "7"}
 WITH_PRIOR = {**ABOUT, "prior": "greedy", "prior_version": GreedyAgent.version}
@@ -65,7 +66,7 @@ def test_network_agents_sample_or_take_the_argmax_of_legal_actions(
     drawing, sure = NetworkAgent(made), NetworkAgent(made, deterministic=True)
     decisions = decisions_in(games, drawing)
     weights, outcome = drawing.evaluate(decisions)
-    prior = Prior.of(GreedyAgent(), decisions) if with_prior else None
+    prior = prior_codes(GreedyAgent(), decisions, True) if with_prior else None
     logits, expected = made(games.observation, prior)
     exponentials = np.where(games.mask != 0, np.exp(logits), 0.0)
     assert np.allclose(weights, exponentials / exponentials.sum(axis=1, keepdims=True))

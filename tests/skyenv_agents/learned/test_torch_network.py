@@ -14,7 +14,8 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import INPUTS, used_inputs
-from skyenv_agents.learned.networks import Network, NetworkAgent, Prior
+from skyenv_agents.learned.networks import Network, NetworkAgent
+from skyenv_agents.learned.prior import prior_codes
 from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy
 
 ABOUT = {"prior": "", "prior_version": "", "reward": "outcome"}
@@ -71,7 +72,7 @@ def test_pytorch_and_numpy_give_the_same_outputs(sizes: Sizes, reward: str, tabl
         log_probabilities, values = learned(codes, torch.from_numpy(tables.games.mask != 0))
     decisions = decisions_in(tables.games, player)
     assert decisions.observation is not None
-    shown = Prior.of(prior, decisions) if prior else None
+    shown = prior_codes(prior, decisions, tables.outcome) if prior else None
     logits, said = player.network(decisions.observation, shown)
     assert (said is None) == (reward == "points")
     if said is not None:

@@ -10,12 +10,12 @@ from skyenv.rules.components import NUM_DISTRICTS
 from skyenv.rules.record import Array, as_records, new_records
 from skyenv.rules.state import GAME_DTYPE, PHASE_START
 from skyenv_agents import GreedyAgent
-from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, extract_board
+from skyenv_agents.heuristic.features import HEURISTIC_DTYPE, extract_board, extract_features
 from skyenv_agents.heuristic.inputs import (
     DISTRICT_INPUTS,
     NUM_POSITION_INPUTS,
     SEAT_INPUTS,
-    write_inputs,
+    write_position,
 )
 from skyenv_agents.search.leaf_network import (
     MEMORY,
@@ -24,6 +24,14 @@ from skyenv_agents.search.leaf_network import (
     leaf_network,
     predict,
 )
+
+
+@entry_point("inputs of networks")
+def write_inputs(views: Array, weights: Array, heuristic: Array, inputs: Array) -> None:
+    """Write the inputs of each view, float32 (n, NUM_POSITION_INPUTS)."""
+    for i in range(len(views)):
+        extract_features(views[i], weights[0], heuristic[0])
+        write_position(views[i], heuristic[0], inputs[i])
 
 
 @entry_point("values of the network for leaves")

@@ -30,7 +30,7 @@ from skyenv_agents.learned.networks import Network, NetworkAgent
 
 LISTED = {
     *("random", "greedy", "appraiser", "bidder", "builder"),
-    *("rollout", "ismcts", "trained", "trained-2026a", "ismcts-trained"),
+    *("rollout", "ismcts", "trained", "trained-2026a", "ismcts-trained", "lookahead"),
 }
 
 

@@ -18,15 +18,18 @@ import numpy.typing as npt
 
 from skyenv.agents import Agent, Decisions, Evaluations, sample
 from skyenv.array_types import Float32, Float64, Int8, Int16, Int64
+from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError, shown
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.rules.record import as_records
 from skyenv.rules.variant import of_variant
 from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.forward_pass import ROWS, evaluate_rows, new_memory, program_of
-from skyenv_agents.learned.prior import prior_codes
+from skyenv_agents.learned.play_outs import values_after
+from skyenv_agents.learned.prior import prior_codes, prior_memory
 
 FORMAT: Final = of_variant("skyenv-network-2")
 NETWORK_SUFFIX: Final = ".npz"
@@ -311,6 +314,19 @@ class NetworkAgent(PolicyPlayer):
         logits, outcome = self.network(decisions.observation, prior)
         return masked_softmax(logits, decisions.mask), outcome
 
+    def play_outs(
+        self, decisions: Decisions, which: Int64, actions: Int64, seeds: Int64, length: int
+    ) -> Vector | None:
+        """See :class:`skyenv.arena.lookahead.PlaysOut`; None if it samples its actions, or its
+        network has no prior or no expected outcome.
+        """
+        network, heuristic = self.network, self._heuristic
+        if not self.deterministic or heuristic is None or not network.with_outcome:
+            return None
+        prior = prior_memory(heuristic, decisions.num_players, True)
+        views = as_records(decisions.trusted_view()[which], VIEW_DTYPE)
+        return values_after(network.program, prior, views, actions, seeds, length)
+
 
 class TrainedAgent(PolicyPlayer):
     """The agent ``trained``: one shipped network per number of players and side (docs/agents.md).
@@ -365,6 +381,19 @@ class TrainedAgent(PolicyPlayer):
             assert expected is not None  # all shipped networks were trained with the outcome
             outcome[rows] = expected
         return weights, outcome
+
+    def play_outs(
+        self, decisions: Decisions, which: Int64, actions: Int64, seeds: Int64, length: int
+    ) -> Vector | None:
+        """See :meth:`NetworkAgent.play_outs`; decisions may mix both sides of the board."""
+        values = np.zeros(len(actions))
+        for rows, agent in self._agents_of(decisions):
+            here = np.isin(which, rows)
+            found = agent.play_outs(decisions, which[here], actions[here], seeds[here], length)
+            if found is None:
+                return None
+            values[here] = found
+        return values
 
     def _agents_of(self, decisions: Decisions) -> list[tuple[Int64, NetworkAgent]]:
         """Return the rows and the agent of each side of the board."""

@@ -283,7 +283,7 @@ class SearchAgent(BudgetedAgent):
             root = empty_nodes(1) if priors is None else expanded_root(mask, priors[i])
             seed = seed_of(decisions.uniform[i])
             trees.append(SearchTree(views[i : i + 1], root, room, seed, weights, self._options))
-        check = _every(lambda: watch(SearchResult.of(decisions, trees))) if watch else lambda: None
+        check = every(lambda: watch(SearchResult.of(decisions, trees))) if watch else lambda: None
         for tree in trees:
             if tree is not None:
                 self._run(tree, check)
@@ -301,7 +301,7 @@ class SearchAgent(BudgetedAgent):
             done += part
 
 
-def _every(report: Check) -> Check:
+def every(report: Check) -> Check:
     """Return a function that calls `report` at most once in PROGRESS seconds, first after them."""
     last = time.monotonic()
 

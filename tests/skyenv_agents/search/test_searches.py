@@ -20,11 +20,13 @@ from skyenv.rules.compiling import entry_point
 from skyenv.rules.record import Array, as_records, new_records
 from skyenv.rules.state import GAME_DTYPE
 from skyenv_agents import GreedyAgent, GuidedAgent, RolloutAgent, SearchAgent
-from skyenv_agents.search.budgets import MAX_SIMULATIONS
+from skyenv_agents.search.budgets import MAX_SIMULATIONS, BudgetedAgent
+from skyenv_agents.search.lookahead import TrainedLookaheadAgent
 from skyenv_agents.search.rollouts import new_scratch, search_options, try_actions
 
 Searching = RolloutAgent | SearchAgent
 KINDS: tuple[type[Searching], ...] = (RolloutAgent, SearchAgent, GuidedAgent)
+BUDGETED: tuple[type[BudgetedAgent], ...] = (*KINDS, TrainedLookaheadAgent)
 
 # ---- decisions ----
 
@@ -61,8 +63,8 @@ def test_rollouts_follow_the_greedy_agent(num_players: int) -> None:
 # ---- budgets ----
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_names_include_budgets(kind: type[Searching]) -> None:
+@pytest.mark.parametrize("kind", BUDGETED, ids=lambda kind: kind.name)
+def test_names_include_budgets(kind: Any) -> None:
     name = kind.name
     names = [kind().name, kind(50).name, kind(milliseconds=2.5).name]
     assert names == [name, f"{name}-50", f"{name}-2.5ms"]
@@ -101,8 +103,8 @@ def test_budgets_limit_simulations_and_time(player: Searching, least: int, most:
 @pytest.mark.parametrize(
     ("kind", "option", "value"),
     [
-        *((kind, "simulations", value) for kind in KINDS for value in (0, True, 2.5, 10**7)),
-        *((kind, "milliseconds", value) for kind in KINDS for value in (0, -1, np.nan, "5")),
+        *((kind, "simulations", value) for kind in BUDGETED for value in (0, True, 2.5, 10**7)),
+        *((kind, "milliseconds", value) for kind in BUDGETED for value in (0, -1, np.nan, "5")),
         *((kind, "turns", -1) for kind in KINDS),
         (SearchAgent, "rollout_policy", "best"),
         (RolloutAgent, "late", 0),

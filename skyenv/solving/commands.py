@@ -67,10 +67,8 @@ def measure(agent: Agent, opening: Opening | str, samples: int = LEAST_SAMPLES) 
     """
     made = Opening(opening) if isinstance(opening, str) else opening
     evaluator, found = Evaluator(made.tree), policy_of(agent, made, samples, shown=True)
-    gains, losses = (
-        gains_of(evaluator, found),
-        largest_losses(made, evaluator, found.policy, LISTED),
-    )
+    gains = gains_of(evaluator, found)
+    losses = largest_losses(made, evaluator, found.policy, LISTED)
     return _completed(
         {
             "opening": made.name,
@@ -95,19 +93,15 @@ def _completed(row: Row) -> Row:
 
 def means(rows: Sequence[Row]) -> Row:
     """Return the means of an agent's rows: `gains`, `gains_low`, `nash_conv`, `nash_conv_low` and
-    `share`; also `smallest` and `largest`, of `nash_conv`. They are exact over these openings.
+    `share`. They are exact over these openings.
     """
-    found: Row = {
-        name: np.mean([row[name] for row in rows], axis=0).tolist()
-        for name in ("gains", "gains_low")
-    }
-    for name in ("nash_conv", "nash_conv_low", "share"):
+
+    def mean(name: str) -> Any:
         numbers = [row[name] for row in rows]
-        found[name] = None if None in numbers else float(np.mean(numbers))
-    of_two = found["nash_conv"] is not None
-    for name, end in (("smallest", min), ("largest", max)):
-        found[name] = end(row["nash_conv"] for row in rows) if of_two else None
-    return found
+        return None if None in numbers else np.mean(numbers, axis=0).tolist()
+
+    names = ("gains", "gains_low", "nash_conv", "nash_conv_low", "share")
+    return {name: mean(name) for name in names}
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -121,14 +115,15 @@ def _cells_by_opening(rows: Sequence[Row]) -> list[list[str]]:
 
 
 def _cells_by_agent(rows: Sequence[Row]) -> list[list[str]]:
-    """Return a header and a line for each agent, with its means."""
+    """Return a header and a line for each agent: its means, and NashConv's range."""
     lines = [["agent", "policy", *_headings(rows[0]), "over openings"]]
     for agent in dict.fromkeys(row["agent"] for row in rows):
         own = [row for row in rows if row["agent"] == agent]
-        mean, known = means(own), {row["policy"] for row in own}
+        known, convs = {row["policy"] for row in own}, [row["nash_conv"] or 0.0 for row in own]
         policy = SAMPLED if SAMPLED in known else known.pop()
-        ends = "–" if mean["largest"] is None else _between(mean["smallest"], mean["largest"])
-        lines.append([agent, policy, *_figures(mean), ends])
+        lines.append([agent, policy, *_figures(means(own)), _between(min(convs), max(convs))])
+    if rows[0]["nash_conv"] is None:
+        return [line[:-1] for line in lines]
     return lines
 
 

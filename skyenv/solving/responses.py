@@ -28,7 +28,8 @@ from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import BLACK
 from skyenv.rules.record import Array
 from skyenv.solving.best_response import Evaluator, Policy, spread_level
-from skyenv.solving.tree import CHANCE, MAX_SEATS, Opening, TaskTree
+from skyenv.solving.equilibrium import average
+from skyenv.solving.tree import CHANCE, MAX_SEATS, Opening
 
 LEAST_SAMPLES: Final = 32
 """Fewest random numbers per decision of a stochastic agent."""
@@ -341,27 +342,8 @@ def gains_of(evaluator: Evaluator, agent: AgentPolicy) -> Gains:
 
 def _won(evaluator: Evaluator, known: Policy, played: Policy, seat: int) -> float:
     """Return what a seat's best response to one policy wins against another."""
-    known = known.copy()
-    tremble(evaluator.tree, known)
-    response = evaluator.best_response(known, seat)
+    even = np.zeros_like(known)
+    average(evaluator.tree, np.zeros((2, len(known))), even)  # of no iterations: uniform play
+    response = evaluator.best_response((1 - TREMBLE) * known + TREMBLE * even, seat)
     own = np.repeat(evaluator.tree.kind == seat, np.diff(evaluator.tree.block))
     return evaluator.values(np.where(own, response, played))[seat]
-
-
-@entry_point("policies of agents")
-def tremble(tree: TaskTree, policy: Array) -> None:
-    """Mix a policy with uniform play: a share TREMBLE of it, all where it has no probabilities."""
-    for node in range(len(tree.kind)):
-        if tree.kind[node] >= CHANCE:
-            continue
-        hands, edges = tree.numbers[tree.kind[node]], tree.first[node + 1] - tree.first[node]
-        for hand in range(hands):
-            bits, total, legal = tree.legal[tree.first_legal[node] + hand], 0.0, 0
-            for edge in range(edges):
-                total += policy[tree.block[node] + edge * hands + hand]
-                legal += (bits >> edge) & 1
-            for edge in range(edges):
-                place = tree.block[node] + edge * hands + hand
-                policy[place] *= 1.0 - TREMBLE
-                if (bits >> edge) & 1:
-                    policy[place] += (1.0 - (1.0 - TREMBLE) * total) / legal

@@ -1,15 +1,12 @@
-"""Bidding tasks: deals, payoffs, trees, equilibria, and best responses to agents."""
+"""Bidding tasks: openings, deals and payoffs."""
 
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from positions import paid_at_random
-from skyenv import CheckpointError, Game, GameOptions, Games, OptionError, make_agent
+from skyenv import Game, GameOptions, Games, OptionError, make_agent
 from skyenv.agents import decide
 from skyenv.engine.openings import (
     HELD_OUT,
@@ -24,31 +21,11 @@ from skyenv.engine.results import results
 from skyenv.engine.rewards import CARD_VP
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import END_REASONS, PHASE_BID, PHASE_BUILD
-from skyenv.solving.best_response import Evaluator, largest_losses
-from skyenv.solving.equilibrium import Solver, solve
-from skyenv.solving.tree import CHANCE, Opening
+from skyenv.solving.tree import Opening
 
 pytestmark = pytest.mark.compiled
 
 Deal = tuple[int, ...]
-
-
-@cache
-def opening(name: str) -> Opening:
-    return Opening(name)
-
-
-def uniform_policy(made: Opening) -> npt.NDArray[np.float64]:
-    """Every legal edge alike."""
-    tree = made.tree
-    policy = np.zeros(tree.block[-1])
-    for node in np.flatnonzero(tree.kind < CHANCE):
-        edges = np.arange(tree.first[node + 1] - tree.first[node])
-        bits = tree.legal[tree.first_legal[node] : tree.first_legal[node + 1]]
-        legal = (bits[None] >> edges[:, None]) & 1
-        block = legal / np.maximum(legal.sum(axis=0), 1)
-        policy[tree.block[node] : tree.block[node + 1]] = block.reshape(-1)
-    return policy
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -176,126 +153,3 @@ def test_invalid_tasks_are_refused() -> None:
     assert GameOptions(task="three-3").num_players == 3
     with pytest.raises(OptionError, match="has 1024 openings"):
         Opening("duel-3")
-
-
-# ---- trees ----
-
-
-@pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1", "park-4/1", "set-2/0", "three-3/1"])
-def test_values_in_the_tree_equal_the_mean_of_random_play(name: str) -> None:
-    """ALEA-2: including her cards, which depend on all hands."""
-    made = opening(name)
-    expected = Evaluator(made.tree).values(uniform_policy(made))
-    brought = paid_at_random(name, 20_000, seed=9)
-    error = brought.std(axis=0) / np.sqrt(20_000)
-    assert (abs(brought.mean(axis=0) - expected) < 4 * error).all()
-
-
-def brute_force(made: Opening, responder: int) -> float:
-    """The best response to random play, by whole games from every deal, without the tree."""
-    games = Games(1, task=made.name, seed=0, autoreset=False, observation=False)
-    first = openings(made.name)
-    start: dict[Deal, tuple[Any, float, float]] = {}
-    for deal in np.ndindex(*made.tree.deals.shape[1:]):
-        chance = made.tree.deals[(0, *deal)]
-        if chance:
-            state = first.copy()
-            for seat, own in enumerate(made.hands):
-                state["hand"][0, seat, BLACK] = own[deal[seat]]
-                state["face_down"][0, BLACK] -= own[deal[seat]]
-            state["random"] = 1
-            start[deal] = (state, float(chance), 0.0)
-
-    def legal_in(state: Any) -> list[int]:
-        games.state[:] = state
-        games.refresh()
-        return np.flatnonzero(games.mask[0]).tolist()
-
-    def worth(reached: dict[Deal, tuple[Any, float, float]]) -> dict[int, float]:
-        """By the responder's hand: what is won from here on, weighted."""
-        hands = {deal[responder] for deal in reached}
-        state = next(iter(reached.values()))[0]
-        seat = int(state["seat"][0])
-        if seat < 0:
-            return {
-                hand: sum(w * p for deal, (_, w, p) in reached.items() if deal[responder] == hand)
-                for hand in hands
-            }
-        legal = {deal: legal_in(reached[deal][0]) for deal in reached}
-        best: dict[int, list[float]] = {hand: [] for hand in hands}
-        for action in sorted(set().union(*legal.values())):
-            after: dict[Deal, tuple[Any, float, float]] = {}
-            for deal, (position, weight, paid) in reached.items():
-                if action in legal[deal]:
-                    games.state[:] = position
-                    games.refresh()
-                    games.step([action])
-                    share = 1.0 if seat == responder else 1 / len(legal[deal])
-                    payoff = paid + float(games.reward[0, responder])
-                    after[deal] = (games.state.copy(), weight * share, payoff)
-            for hand, value in worth(after).items():
-                best[hand].append(value)
-        return {hand: (max if seat == responder else sum)(found) for hand, found in best.items()}
-
-    return sum(worth(start).values())
-
-
-@pytest.mark.parametrize(
-    ("name", "seat"),
-    [
-        pytest.param("park-4/0", 0, marks=pytest.mark.long),
-        pytest.param("park-4/0", 1, marks=pytest.mark.long),
-        ("three-3/0", 2),
-    ],
-)
-def test_best_responses_equal_brute_force(name: str, seat: int) -> None:
-    made = opening(name)
-    responses = Evaluator(made.tree).best_responses(uniform_policy(made))
-    assert responses[seat] == pytest.approx(brute_force(made, seat), abs=1e-5)
-
-
-@pytest.mark.parametrize("name", ["duel-3/1", "alea-3/0", "three-3/0"])
-def test_losses_per_decision_sum_to_the_best_responses_gain(name: str) -> None:
-    made = opening(name)
-    evaluator, policy = Evaluator(made.tree), uniform_policy(made)
-    gains = np.subtract(evaluator.best_responses(policy), evaluator.values(policy))
-    losses = [evaluator.losses(policy, seat) for seat in range(len(made.hands))]
-    assert min(part.min() for part in losses) > -1e-12
-    assert [part.sum() for part in losses] == pytest.approx(gains)
-    largest = largest_losses(made, evaluator, policy, 3)
-    assert [loss.vp for loss in largest] == sorted((loss.vp for loss in largest), reverse=True)
-    assert largest[0].vp == pytest.approx(max(part.max() for part in losses))
-    assert largest[0].better != largest[0].played
-
-
-@pytest.mark.parametrize("name", ["duel-3/0", "alea-3/0", "park-4/1"])
-def test_best_responses_to_an_equilibrium_gain_nothing(name: str) -> None:
-    *_, solution = solve(Solver(opening(name).tree), 0.0002)
-    assert 0 <= solution.nash_conv <= 0.0002 * solution.payoff_range
-    value, least = solution.responses[0], -solution.responses[1]
-    responses = Evaluator(opening(name).tree).best_responses(uniform_policy(opening(name)))
-    assert responses[0] >= least
-    assert -responses[1] <= value
-
-
-def test_a_resumed_solver_equals_an_uninterrupted_one(tmp_path: Path) -> None:
-    made, file = opening("duel-3/0"), tmp_path / "duel-3-0.npz"
-    tree = made.tree
-    whole, first, second = Solver(tree), Solver(tree), Solver(tree)
-    whole.run(50)
-    first.run(20)
-    first.save(file)
-    made.states_of(np.ones(len(tree.kind), np.bool_))  # a walk leaves the tree as it is
-    second.load(file)
-    second.run(30)
-    assert whole.solution().policy.tobytes() == second.solution().policy.tobytes()
-    with pytest.raises(CheckpointError, match="not a saved solution of this opening"):
-        Solver(opening("duel-3/1").tree).load(file)
-    content = file.read_bytes()
-    middle = len(content) // 2
-    for damaged in (content[:-9], content[:middle] + b"\xff" * 60 + content[middle + 60 :]):
-        file.write_bytes(damaged)
-        with pytest.raises(CheckpointError, match="is not a saved solution"):
-            second.load(file)
-    with pytest.raises(OptionError, match="solving needs a task with two seats"):
-        Solver(opening("three-3/0").tree)

@@ -4,12 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skyenv import Game, make_agent
-from skyenv.agents import decide_game
+from skyenv.agents import decide_game, evaluation_of
 from skyenv.engine.events import ChanceOutcome
 from skyenv.engine.openings import payoffs
 from skyenv.engine.simulator import SETUP
+from skyenv.rules.actions import NUM_ACTIONS
 
 Chance = tuple[ChanceOutcome, ...]
+
+# Openings with few positions.
+SMALL = ("duel-3/573", "alea-3/573", "set-2/376", "park-4/30")
 
 
 def outcomes(game: Game, action: int) -> Iterator[tuple[Chance, float]]:
@@ -46,57 +50,49 @@ def dealt_games(name: str) -> list[Dealt]:
 class Recursion:
     """The values of an agent that plays all seats, and of best responses to it.
 
-    Every position is asked in a game that was dealt with the task's own setup.
+    Every position is asked about in a game that was dealt with the task's own setup.
     """
 
     def __init__(self, name: str, agent: str) -> None:
         self.name, self.agent = name, make_agent(agent)
         self.games = dealt_games(name)
-        self.players = self.games[0].game.options.num_players
 
-    def nash_conv(self) -> float:
-        seats = range(self.players)
-        best = [sum(self.worth(self.games, seat, seat).values()) for seat in seats]
-        played = [sum(self.worth(self.games, seat, None).values()) for seat in seats]
-        return sum(best) - sum(played)
+    def value(self, seat: int, responder: int | None = None) -> float:
+        """What a seat is paid, if the responder plays its best response."""
+        return sum(self._worth(self.games, seat, responder).values())
 
-    def worth(self, reached: list[Dealt], seat: int, responder: int | None) -> dict[bytes, float]:
-        """What a seat is paid by its hand at the deal, weighted, from games with one history."""
+    def _worth(self, reached: list[Dealt], seat: int, responder: int | None) -> dict[bytes, float]:
+        """What a seat is paid, by its hand at the deal, weighted: from games with one history."""
         first = reached[0].game
         if first.is_over:
-            return added(
-                (one.hands[seat], one.weight * payoffs(self.name, one.game.batch.state)[seat])
-                for one in reached
-            )
+            paid = (payoffs(self.name, one.game.batch.state)[seat] * one.weight for one in reached)
+            return added(zip((one.hands[seat] for one in reached), paid, strict=True))
         follows = first.seat == responder
-        chosen = (
-            {} if follows else {one.hands: decide_game(one.game, self.agent) for one in reached}
-        )
         by_action = []
-        for action in sorted({action for one in reached for action in one.game.legal_actions}):
-            taking = [
-                one
-                for one in reached
-                if (chosen[one.hands] == action if chosen else action in one.game.legal_actions)
-            ]
+        for action in range(NUM_ACTIONS):
             after: dict[Chance, list[Dealt]] = {}
-            for one in taking:
-                for chance, probability in outcomes(one.game, action):
+            for one in reached:
+                share = float(one.game.mask[action]) if follows else self._share(one.game, action)
+                for chance, probability in outcomes(one.game, action) if share else ():
                     game = one.game.copy()
                     game.play(action, chance)
-                    more = Dealt(game, one.hands, one.weight * probability)
+                    more = Dealt(game, one.hands, one.weight * share * probability)
                     after.setdefault(chance, []).append(more)
-            by_action.append(
-                added(
-                    pair
-                    for games in after.values()
-                    for pair in self.worth(games, seat, responder).items()
-                )
-            )
+            worth = (self._worth(games, seat, responder) for games in after.values())
+            by_action.append(added(pair for values in worth for pair in values.items()))
         if not follows:
             return added(pair for values in by_action for pair in values.items())
         hands = {one.hands[seat] for one in reached}
         return {hand: max(some[hand] for some in by_action if hand in some) for hand in hands}
+
+    def _share(self, game: Game, action: int) -> float:
+        """The probability of an action."""
+        if not game.mask[action]:
+            return 0.0
+        evaluation = evaluation_of(game, self.agent)
+        if evaluation is None:
+            return float(decide_game(game, self.agent) == action)
+        return float(evaluation.probabilities[action])
 
 
 def added(pairs: Iterator[tuple[bytes, float]]) -> dict[bytes, float]:

@@ -87,7 +87,7 @@ TASK_TEXTS: Final = {
     "three-3": "three players bid for a district, 3 cards each",
     "set-2": "two auctions with one hand, 3 cards each",
     "set-3": "three auctions with one hand, 4 cards each",
-    "bluff-2": "two auctions with one hand, 3 cards each, where bluffing pays",
+    "bluff-2": "two auctions with one hand, 3 cards each, where mixing matters",
     "park-4": "two players bid for the park area, 4 cards each",
     "last-turns": "the last turns of a game for two",
 }

@@ -10,53 +10,47 @@ from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
-from skyenv import NUM_ACTIONS, OBSERVATION_SIZE, Agent, Decisions, Games
-from skyenv.agents import sample
-from skyenv.agents.interface import Evaluations
+from skyenv import NUM_ACTIONS, OBSERVATION_SIZE, Decisions, Games
+from skyenv.agents import Evaluations
 from skyenv.engine.openings import measured
 from skyenv.solving.best_response import Evaluator
 from skyenv.solving.responses import policy_of
 from skyenv.solving.tree import Opening
+from skyenv_agents.learned.networks import PolicyPlayer
 
 torch.set_num_threads(1)  # more threads slow down such a small network
 
 
 def policy(network: nn.Module, observation: Tensor, mask: Tensor) -> Categorical:
     """Return the policy over the legal actions."""
-    logits = network(observation).masked_fill(mask == 0, -1e9)
-    return Categorical(logits=logits)
+    return Categorical(logits=network(observation).masked_fill(mask == 0, -1e9))
 
 
 @torch.no_grad()
 def play(games: Games, network: nn.Module) -> tuple[Tensor, ...]:
     """Play each game once; return observations, masks, actions and returns of all decisions."""
     games.reset()
-    steps, total = [], np.zeros((games.num_games, games.num_players), np.float32)
+    steps, returns = [], torch.zeros(games.num_games, games.num_players)
     while len(rows := np.flatnonzero(games.seat >= 0)):
         observation, mask = map(torch.from_numpy, (games.observation[rows], games.mask[rows]))
         action = policy(network, observation, mask).sample()  # type: ignore[no-untyped-call]
-        steps.append((observation, mask, action, torch.from_numpy(rows), games.seat[rows]))
+        steps.append((observation, mask, action, *map(torch.from_numpy, (rows, games.seat[rows]))))
         games.step(action.numpy(), rows)
-        total[rows] += games.reward[rows]
-    *inputs, row, seat = zip(*steps, strict=True)
-    returns = total[torch.cat(row).numpy(), np.concatenate(seat)]
-    return (*map(torch.cat, inputs), torch.from_numpy(returns))
+        returns[rows] += torch.from_numpy(games.reward[rows])
+    observation, mask, action, row, seat = map(torch.cat, zip(*steps, strict=True))
+    return observation, mask, action, returns[row, seat]
 
 
-def train(
-    task: str, seed: int, learning_rate: float = 1e-3, num_games: int = 256, hidden: int = 128
-) -> Iterator[tuple[int, nn.Module]]:
+def train(task: str, seed: int, learning_rate: float = 1e-3) -> Iterator[tuple[int, nn.Module]]:
     """Train without end; yield the decisions so far and the network before each update."""
     torch.manual_seed(seed)
-    games = Games(num_games, task=task, seed=seed * 10**9, autoreset=False)
-    network = nn.Sequential(
-        nn.Linear(OBSERVATION_SIZE, hidden), nn.ReLU(), nn.Linear(hidden, NUM_ACTIONS)
-    )
+    games = Games(256, task=task, seed=seed * 10**9, autoreset=False)
+    first, last = nn.Linear(OBSERVATION_SIZE, 128), nn.Linear(128, NUM_ACTIONS)
+    network = nn.Sequential(first, nn.ReLU(), last)
     optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
     decisions = 0
     while True:
@@ -70,27 +64,20 @@ def train(
         decisions += int((mask.sum(dim=1) > 1).sum())  # forced moves don't count
 
 
-class NetworkAgent(Agent):
+class NetworkAgent(PolicyPlayer):
     """An agent that samples from the network's policy with each decision's random number."""
 
-    name = "reinforce"
-    uses_observation = True
-    samples_evaluation = True
+    deterministic = False
 
     def __init__(self, network: nn.Module) -> None:
         self.network = network
 
+    @torch.no_grad()
     def evaluate(self, decisions: Decisions) -> Evaluations:
         """See skyenv.Agent."""
         assert decisions.observation is not None
-        with torch.inference_mode():
-            arrays = map(torch.from_numpy, (decisions.observation, decisions.mask))
-            probabilities = policy(self.network, *arrays).probs.double().numpy()
-        return probabilities * decisions.mask, None
-
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        """See skyenv.Agent."""
-        return sample(self.evaluate(decisions)[0], decisions.uniform)
+        arrays = map(torch.from_numpy, (decisions.observation, decisions.mask))
+        return policy(self.network, *arrays).probs.double().numpy() * decisions.mask, None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -101,16 +88,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--openings", type=int, default=8, help="measured ones; default: 8")
     parser.add_argument("--seed", type=int, default=1, help="random seed; default: 1")
     options = parser.parse_args(arguments)
-    learning, decisions = train(options.task, options.seed), 0
-    while decisions < options.decisions:
-        decisions, network = next(learning)
+    for decisions, network in train(options.task, options.seed):
         print(f"\r{decisions:,} decisions", end="", flush=True)
-    print()
+        if decisions >= options.decisions:
+            agent = NetworkAgent(network)
+            break
     found = []
     for opening in map(Opening, measured(options.task, options.openings)):
-        played = policy_of(NetworkAgent(network), opening).policy
+        played = policy_of(agent, opening).policy
         found.append(Evaluator(opening.tree).nash_conv(played))
-    print(f"NashConv {np.mean(found):.3f} VP on {len(found)} held-out openings")
+    print(f"\nNashConv {np.mean(found):.3f} VP on {len(found)} held-out openings")
 
 
 if __name__ == "__main__":

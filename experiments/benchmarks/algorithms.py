@@ -27,7 +27,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from experiments.benchmarks.bidding import play
+from experiments.benchmarks.bidding import MISTAKES, play
 from experiments.benchmarks.learners import (
     ALGORITHMS,
     Algorithm,
@@ -55,8 +55,6 @@ METHOD: Final = (
 FIRST: Final = 2000
 # Decisions after which algorithms are compared in the table.
 TIERS: Final = (64_000, 10**6, 10**7, 10**8)
-# Kinds of mistakes, which add up to NashConv (:func:`experiments.benchmarks.bidding.bidding`).
-MISTAKES: Final = ("passes", "bids", "low", "high", "other")
 # The costliest decisions that a run's file names.
 WORST: Final = 5
 # NashConv in the picture, in VP.
@@ -113,10 +111,8 @@ class AlgorithmsOptions(Options):
 # ---- runs ----
 
 
-@cache
-def exams_of(names: tuple[str, ...]) -> tuple[Exam, ...]:
-    """Return the exams of openings."""
-    return tuple(map(Exam, names))
+# An opening's exam, which all runs share.
+exam_of: Final = cache(Exam)
 
 
 def judged(algorithm: Algorithm, problem: Problem) -> Iterator[tuple[Run, Answer]]:
@@ -126,20 +122,21 @@ def judged(algorithm: Algorithm, problem: Problem) -> Iterator[tuple[Run, Answer
         OptionError: the learner ended early.
     """
     learner, most = algorithm.start(problem), problem.decisions * algorithm.share
-    reached, answer = next(learner)  # compiles and loads
-    due, seconds = min(FIRST, problem.decisions // 32), 0.0
-    while reached < most:
-        begun = time.process_time()
-        if (made := next(learner, None)) is None:
-            raise OptionError(f"{algorithm.label} ended after {reached:,} of {most:,} decisions")
-        reached, answer = made
+    reached, _ = next(learner)  # compiles and loads
+    due, seconds, begun = min(FIRST, problem.decisions // 32), 0.0, time.process_time()
+    for reached, answer in learner:
         seconds += time.process_time() - begun
         if reached >= min(due, most):
             found = nash_convs(problem.exams, answer)
-            point = {"decisions": reached, "seconds": seconds, "nash_conv": found}
-            yield point, answer
+            text = f"{algorithm.label}, {problem.task}: {reached:,} decisions"
+            print(f"{text}, {np.mean(found):.4f} VP", flush=True)
+            yield {"decisions": reached, "seconds": seconds, "nash_conv": found}, answer
+        if reached >= most:
+            return
         while due <= reached:
             due *= 2
+        begun = time.process_time()
+    raise OptionError(f"{algorithm.label} ended after {reached:,} of {most:,} decisions")
 
 
 def nash_convs(exams: Sequence[Exam], answer: Answer) -> list[float]:
@@ -187,17 +184,13 @@ def planned(options: AlgorithmsOptions) -> Iterator[tuple[Algorithm, str, int, P
 def run(algorithm: Algorithm, task: str, seed: int, options: AlgorithmsOptions) -> Run:
     """Let an algorithm learn a task, and judge it now and then."""
     most = min(options.openings, len(openings(task)))
-    training = tuple(f"{task}/{index}" for index in range(most))
-    names = training if options.sweep else tuple(measured(task, options.openings))
-    problem, points = Problem(task, seed, options.decisions, exams_of(names)), []
-    for judgement in judged(algorithm, problem):
-        point, answer = judgement
-        points.append(point)
-        reached, score = point["decisions"], np.mean(point["nash_conv"])
-        print(f"{algorithm.label}, {task}: {reached:,} decisions, {score:.4f} VP", flush=True)
-    more = mistakes_of(problem.exams, answer)
+    training = [exam_of(f"{task}/{index}") for index in range(most)]
+    exams = training if options.sweep else [*map(exam_of, measured(task, options.openings))]
+    problem = Problem(task, seed, options.decisions, exams)
+    points, answers = zip(*judged(algorithm, problem), strict=True)
+    more = mistakes_of(exams, answers[-1])
     if algorithm.share == 1 and not options.sweep:  # tabular ones know the exams alone
-        more["training"] = nash_convs(exams_of(training), answer)
+        more["training"] = nash_convs(training, answers[-1])
     kept = {"label": algorithm.label, "task": task, "seed": seed, "budget": options.decisions}
     return {**kept, "openings": options.openings, "points": points, **more}
 
@@ -214,16 +207,16 @@ def curves(options: AlgorithmsOptions) -> list[Curve]:
     found: dict[tuple[str, str, int], list[Run]] = {}
     for path in sorted(options.folder.glob("*-*-*-*.json")):
         content = read_json(path)
-        if not isinstance(content, dict) or content.get("openings") != options.openings:
+        if content.get("openings") != options.openings:
             raise CheckpointError(
                 f"{path} is not a run measured on {options.openings} openings; choose another "
                 "--openings or --out"
             )
         key = content["task"], content["label"], content["budget"]
         found.setdefault(key, []).append(content)
-    order = [*TASKS]
-    keys = sorted(found, key=lambda key: (order.index(key[0]), *key))
-    return [curve(*key, found[key]) for key in keys]
+    tasks = [*TASKS]
+    ordered = sorted(found.items(), key=lambda item: (tasks.index(item[0][0]), *item[0]))
+    return [curve(*key, runs) for key, runs in ordered]
 
 
 def curve(task: str, label: str, budget: int, runs: list[Run]) -> Curve:
@@ -287,23 +280,20 @@ def draw(found: Sequence[Curve], path: Path) -> None:
     from matplotlib.figure import Figure as Picture
 
     tasks = list(dict.fromkeys(one.task for one in found))
-    labels = sorted({one.label for one in found})
-    styles = list(itertools.product(("-", "--"), colormaps["tab10"](range(10))))
-    picture = Picture(figsize=(11, 3.8 * len(tasks) + 1), layout="constrained")
+    palette = itertools.cycle(colormaps["tab20"](range(20)))
+    colors = dict(zip(sorted({one.label for one in found}), palette, strict=False))
+    picture = Picture(figsize=(13, 3.8 * len(tasks)), layout="constrained")
     places = picture.subplots(len(tasks), 2, squeeze=False, sharey="row")
     for row, task in enumerate(tasks):
         lines = {one.label: one for one in found if one.task == task}
-        for axes, unit, name in zip(places[row], range(2), ("decisions", "seconds"), strict=True):
+        for unit, name in enumerate(("decisions", "seconds")):
+            axes = places[row, unit]
+            axes.set_prop_cycle(color=[colors[label] for label in lines])
             for label, one in lines.items():
-                style, color = styles[labels.index(label) % len(styles)]
-                axes.set_prop_cycle(color=[color], linestyle=[style])
-                points = list(zip(one.across[unit], one.figures, strict=True))
-                draw_lines(axes, {label: points})
+                draw_lines(axes, {label: [*zip(one.across[unit], one.figures, strict=True)]})
             axes.set(title=task, xlabel=name, xscale="log", yscale="log", ylim=LIMITS)
         places[row, 0].set_ylabel("NashConv, VP")
-    keys = [axes.get_legend_handles_labels() for axes in places[:, 0]]
-    legend = {label: key for pair in keys for key, label in zip(*pair, strict=True)}
-    picture.legend(legend.values(), legend, loc="outside lower center", ncols=4, frameon=False)
+        places[row, 1].legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
     save(picture, path)
 
 

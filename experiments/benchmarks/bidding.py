@@ -25,6 +25,8 @@ PASSES = 0
 ENDS = 1
 CARDS = 2
 BUILDS = 5
+# Kinds of mistakes, which add up to NashConv.
+MISTAKES: Final = ("passes", "bids", "low", "high", "other")
 SHARES: Final = ("gives up", "goes on", "jump")
 NEVER: Final = -1e9  # VP of what isn't legal
 
@@ -58,7 +60,7 @@ def play(opening: Opening, policy: Policy) -> dict[str, float]:
     evaluator = Evaluator(opening.tree)
     halves = [habits(opening, evaluator, policy, seat) for seat in range(2)]
     sums = {name: sum(half[name] for half in halves) for name in halves[0]}
-    lost = {name: sums[name] for name in ("passes", "bids", "low", "high", "other")}
+    lost = {name: sums[name] for name in MISTAKES}
     shares = {"gives up": "should bid", "goes on": "should pass", "price": "won", "jump": "raises"}
     rates = {name: sums[name] / max(sums[of], 1e-12) for name, of in shares.items()}
     return {"NashConv": evaluator.nash_conv(policy), **lost, **rates}

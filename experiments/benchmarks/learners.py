@@ -31,8 +31,9 @@ from skyenv.errors import OptionError, shown
 from skyenv.rules.record import Array
 from skyenv.solving.best_response import Evaluator, Policy
 from skyenv.solving.equilibrium import Solver
-from skyenv.solving.responses import queries
-from skyenv.solving.tree import CHANCE, MAX_CHOICES, Opening
+from skyenv.solving.mixing import information_sets
+from skyenv.solving.responses import note, queries
+from skyenv.solving.tree import CHANCE, Opening
 from skyenv_agents.learned.layout import used_inputs
 from skyenv_agents.learned.networks import masked_softmax
 from skyenv_agents.learned.policy import PolicyAgent
@@ -41,7 +42,7 @@ from skyenv_agents.learned.policy import PolicyAgent
 ROWS: Final = 2048
 # Concurrent games of PPO.
 GAMES: Final = 64
-# Size of each buffer of NFSP and Deep CFR, in decisions: 1 GB at most.
+# Size of each buffer of NFSP, in decisions.
 REMEMBERED: Final = 100_000
 
 # A policy: returns the probabilities of all actions, float64 (k, 103).
@@ -60,7 +61,6 @@ class Exam:
     Attributes:
         opening: the opening. tree: its tree.
         evaluator: computes NashConv in the tree.
-        choices: number of decisions with a choice, for all hands.
         uniform: the uniform policy over the legal actions.
     """
 
@@ -69,25 +69,19 @@ class Exam:
         self.tree = opening.tree
         self.evaluator = Evaluator(self.tree)
         self.uniform = Solver(self.tree).solution().policy
-        self.choices = int((self.tree.legal & (self.tree.legal - 1) != 0).sum())
         deciding = np.flatnonzero(self.tree.kind < CHANCE)
         self._queries = queries(opening, deciding, np.ones_like(self.evaluator.reach))
-        task = GameOptions(task=name)
-        self._games = Games.of(self._queries.states, task, observation=True)
+        self._games = Games.of(self._queries.states, GameOptions(task=name), observation=True)
 
     def policy(self, probabilities: Probabilities) -> Policy:
         """Return the exact policy of a network, queried once in every decision with a choice."""
-        policy, tree, games = self.uniform.copy(), self.tree, self._games
+        policy = self.uniform.copy()
         for first in range(0, len(self._queries.node), ROWS):
             rows = slice(first, first + ROWS)
             node, hand = self._queries.node[rows], self._queries.hand[rows]
-            seat = tree.kind[node]
-            by_action = probabilities(games.observation[rows], games.mask[rows], seat)
-            edges = tree.first[node + 1] - tree.first[node]
-            row, edge = np.nonzero(np.arange(MAX_CHOICES) < edges[:, None])
-            action = tree.action[tree.first[node[row]] + edge]
-            hands = tree.numbers[seat[row]]
-            policy[tree.block[node[row]] + edge * hands + hand[row]] = by_action[row, action]
+            observation, mask = self._games.observation[rows], self._games.mask[rows]
+            shares = probabilities(observation, mask, self.tree.kind[node])
+            note(self.opening, node, hand, shares[None], policy[None])
         return policy
 
 
@@ -118,7 +112,7 @@ def cfr_plus(problem: Problem) -> Learner:
     """Return CFR+ on the whole tree; an iteration visits every decision of every hand twice."""
     Solver(problem.exams[0].tree).run(1)  # compiles
     solvers = [Solver(exam.tree) for exam in problem.exams]
-    size = sum(2 * exam.choices for exam in problem.exams)
+    size = sum(2 * information_sets(exam.tree).choices for exam in problem.exams)
     return _tabular(problem, solvers, lambda: size * solvers[0].iterations, 0)
 
 
@@ -185,17 +179,6 @@ def _trainer_probabilities(
     codes = arranged(codes_of(observation), used_inputs(2, False))
     outputs = network(codes, torch.from_numpy(mask != 0))
     return outputs[0].double().exp().numpy()  # type: ignore[no-any-return]
-
-
-def mmd(problem: Problem, **options: Any) -> Learner:
-    """Return magnetic mirror descent (Sokota et al. 2023) by the project's trainer.
-
-    Its loss is that of the policy gradient plus two KL divergences. The one from a uniform magnet
-    is `entropy`, up to a constant. The one from the rollout's policy is `mean_kl`, as without
-    averaging the mean of the weights is the latest network. PPO's clipping is as wide as possible,
-    and no update stops early.
-    """
-    return ppo(problem, averaging=0.0, clip=1.0, target_kl=1e9, **options)
 
 
 def maskable_ppo(problem: Problem, **changes: Any) -> Learner:
@@ -283,74 +266,6 @@ def nfsp(problem: Problem, learning_rate: float = 1e-3, anticipatory: float = 0.
     )
 
 
-class Observed:
-    """A game or state of OpenSpiel, with observations in place of information states."""
-
-    def __init__(self, of: Any) -> None:
-        self._of = of
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._of, name)
-
-    def new_initial_state(self) -> "Observed":
-        """Return the state before the deal."""
-        return Observed(self._of.new_initial_state())
-
-    def child(self, action: int) -> "Observed":
-        """Return the state after an action."""
-        return Observed(self._of.child(action))
-
-    def information_state_tensor(self, player: int | None = None) -> list[float]:
-        """Return a seat's observation; None: of the seat to act."""
-        seat = self._of.current_player() if player is None else player
-        return list(self._of.observation_tensor(seat))
-
-
-def deep_cfr(problem: Problem, learning_rate: float = 1e-3, steps: int = 100) -> Learner:
-    """Return Deep CFR of OpenSpiel's `pytorch.deep_cfr`, on observations.
-
-    An iteration has 100 walks and `steps` gradient steps for each seat's advantages, from new
-    weights, and as many for the average policy, which go on from the last iteration's.
-    """
-    from open_spiel.python.pytorch.deep_cfr import DeepCFRSolver
-
-    solver = DeepCFRSolver(
-        Observed(load_game(problem.task)),
-        num_iterations=1,
-        num_traversals=100,
-        policy_network_layers=(128,),
-        advantage_network_layers=(128,),
-        learning_rate=learning_rate,
-        batch_size_advantage=256,
-        batch_size_strategy=256,
-        memory_capacity=REMEMBERED,
-        policy_network_train_steps=steps,
-        advantage_network_train_steps=steps,
-        seed=problem.seed,
-    )
-    sample, decisions = solver._sample_action_from_advantage, 0  # noqa: SLF001
-
-    def counted(state: Any, seat: int) -> Any:
-        nonlocal decisions
-        decisions += len(state.legal_actions(seat)) > 1
-        return sample(state, seat)
-
-    solver._sample_action_from_advantage = counted  # noqa: SLF001
-    networks = [lambda inputs: solver._policy_network(inputs).log()] * 2  # noqa: SLF001
-    while True:
-        yield decisions, partial(Exam.policy, probabilities=partial(_seat_probabilities, networks))
-        solver.solve()
-
-
-def load_game(task: str) -> Any:
-    """Return OpenSpiel's game of a task, with observations."""
-    import pyspiel
-
-    import skyenv.envs.open_spiel  # noqa: F401  (registers the game)
-
-    return pyspiel.load_game(f"fifth_avenue(task={task},information_state=false)")
-
-
 def _self_play(
     problem: Problem, make: Callable[[int, int, int], Any], network_of: Callable[[Any], Any]
 ) -> Learner:
@@ -361,10 +276,13 @@ def _self_play(
         make: creates an agent by seat, observation size and number of actions.
         network_of: returns an agent's network, whose outputs are the logits of its policy.
     """
+    import pyspiel
     from open_spiel.python.rl_environment import ChanceEventSampler, Environment
 
-    game, chance = load_game(problem.task), ChanceEventSampler(seed=problem.seed)
-    env = Environment(game, chance_event_sampler=chance)
+    import skyenv.envs.open_spiel  # noqa: F401  (registers the game)
+
+    game = pyspiel.load_game(f"fifth_avenue(task={problem.task},information_state=false)")
+    env = Environment(game, chance_event_sampler=ChanceEventSampler(seed=problem.seed))
     (size,), actions = env.observation_spec()["info_state"], env.action_spec()["num_actions"]
     agents = [make(seat, size, actions) for seat in range(2)]
     networks = [network_of(agent) for agent in agents]
@@ -411,11 +329,9 @@ class Algorithm(NamedTuple):
     grid: Mapping[str, Sequence[float]] = {}
 
     def variants(self) -> "dict[str, Algorithm]":
-        """Return the algorithm with each combination of the grid, by its text."""
+        """Return the algorithm with each combination of the grid, by its text; none without one."""
         found: dict[str, Algorithm] = {}
-        if not self.grid:
-            return found
-        for values in itertools.product(*self.grid.values()):
+        for values in itertools.product(*self.grid.values()) if self.grid else ():
             options = dict(zip(self.grid, values, strict=True))
             text = ",".join(f"{name}={value:g}" for name, value in options.items())
             found[text] = Algorithm(f"{self.label}, {text}", partial(self.start, **options))
@@ -425,6 +341,11 @@ class Algorithm(NamedTuple):
 # Multiple of the budget for tabular algorithms, whose decisions cost much less.
 TABULAR: Final = 100
 RATES: Final = {"learning_rate": (5e-4, 1e-3, 2e-3)}
+# Magnetic mirror descent (Sokota et al. 2023) by the project's trainer. Its loss is that of the
+# policy gradient plus two KL divergences. The one from a uniform magnet is `entropy`, up to a
+# constant. The one from the rollout's policy is `mean_kl`, as without averaging the mean of the
+# weights is the latest network. PPO's clipping is as wide as possible, and no update stops early.
+MMD: Final = partial(ppo, averaging=0.0, clip=1.0, target_kl=1e9, mean_kl=0.5)
 ENTROPIES: Final = {"entropy": (0.1, 0.3, 1.0), "final_entropy": (0.03, 0.3)}
 GRADIENTS: Final = {"pi_learning_rate": (5e-4, 2e-3), "entropy_cost": (0.05, 0.3)}
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
@@ -439,12 +360,11 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     ),
     "mmd": Algorithm(
         "MMD (skyenv)",
-        partial(mmd, entropy=0.3, final_entropy=0.3, mean_kl=0.5),
+        partial(MMD, entropy=0.3, final_entropy=0.3),
         grid=ENTROPIES,
     ),
     "maskable-ppo": Algorithm("MaskablePPO", partial(maskable_ppo, learning_rate=1e-3), grid=RATES),
     "nfsp": Algorithm("NFSP (OpenSpiel)", nfsp, grid=RATES),
-    "deep-cfr": Algorithm("Deep CFR (OpenSpiel)", deep_cfr, grid=RATES),
     **{
         loss: Algorithm(
             f"{loss.upper()} (OpenSpiel)",

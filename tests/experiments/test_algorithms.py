@@ -1,33 +1,29 @@
 """The comparison of algorithms in bidding tasks."""
 
 import itertools
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from experiments.benchmarks import algorithms
 from experiments.benchmarks.algorithms import AlgorithmsOptions
 from experiments.benchmarks.learners import ALGORITHMS, Answer, Exam, Learner, Problem
 from experiments.benchmarks.mccfr import Sampler
-from skyenv.agents import Agent, Decisions
+from experiments.figures import read
+from skyenv.agents import CallableAgent
 from skyenv.engine.openings import measured
+from skyenv.files import read_json
+from skyenv.solving.best_response import Policy
 from skyenv.solving.responses import policy_of
-from skyenv.solving.tree import Opening
 
 TRAINED_ON = ("duel-3/0", "duel-3/1")
 
 
-class First(Agent):
-    name, version = "first", "1"
-
-    def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        first: npt.NDArray[np.int64] = decisions.mask.argmax(axis=1)
-        return first
+def first_legal(exam: Exam) -> Policy:
+    """The policy that takes the first legal action."""
+    return exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)])
 
 
 def test_mccfr_comes_close_to_an_equilibrium() -> None:
@@ -35,27 +31,21 @@ def test_mccfr_comes_close_to_an_equilibrium() -> None:
     sampler = Sampler(exam.tree, seed=1)
     assert (sampler.solution().policy == exam.uniform).all()
     sampler.run(20_000)
-    found = [
-        exam.evaluator.nash_conv(policy) for policy in (sampler.solution().policy, exam.uniform)
-    ]
-    assert 0 < found[0] < 0.1 * found[1]
+    found, before = map(exam.evaluator.nash_conv, (sampler.solution().policy, exam.uniform))
+    assert 0 < found < 0.1 * before
 
 
 def test_a_policy_is_judged_like_the_agent_that_samples_it() -> None:
     exam = Exam("duel-3/2")
-    exact = exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)])
-    acted = policy_of(First(), Opening("duel-3/2")).policy
-    assert exam.evaluator.nash_conv(exact) == pytest.approx(
-        exam.evaluator.nash_conv(acted), abs=1e-12
-    )
+    agent = CallableAgent(lambda decisions: decisions.mask.argmax(axis=1))
+    acted = policy_of(agent, exam.opening).policy
+    found, wanted = map(exam.evaluator.nash_conv, (first_legal(exam), acted))
+    assert found == pytest.approx(wanted, abs=1e-12)
 
 
 def alternating(problem: Problem) -> Learner:
     """A learner of one's own: the uniform policy, and always the first legal action."""
-    answers: list[Answer] = [
-        lambda exam: exam.uniform,
-        lambda exam: exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)]),
-    ]
+    answers: list[Answer] = [lambda exam: exam.uniform, first_legal]
     for decisions in itertools.count():
         yield decisions * problem.decisions // 4, answers[decisions % 2]
 
@@ -73,25 +63,20 @@ def compared(folder: Path, *words: str) -> int:
     return algorithms.main(["--out", str(folder), *usual, *words])
 
 
-def content(file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return found
-
-
 def test_existing_runs_are_reused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compared(tmp_path, "--algorithms", "mccfr") == 0
     first, second = (tmp_path / f"mccfr-duel-3-64-{seed}.json" for seed in range(2))
     first.write_text(first.read_text().replace('"seconds": ', '"seconds": 9'))
-    kept, lost = first.read_text(), content(second)["points"]
+    kept, lost = first.read_text(), read_json(second)["points"]
     second.unlink()
     assert compared(tmp_path, "--algorithms", "mccfr") == 0
     assert first.read_text() == kept
-    made = content(second)["points"]
+    made = read_json(second)["points"]
     assert [point["nash_conv"] for point in made] == [point["nash_conv"] for point in lost]
     assert (tmp_path / "algorithms.png").read_bytes().startswith(b"\x89PNG")
-    figures = content(tmp_path / "algorithms.json")["figures"]
+    figures = read("algorithms", tmp_path)["figures"]
     assert len(figures) == len(made)
-    assert figures[-1]["name"].startswith("MCCFR, external sampling: duel-3 after")
+    assert figures[-1].name.startswith("MCCFR, external sampling: duel-3 after")
     assert compared(tmp_path, "--algorithms", "mccfr", "--openings", "3") == 1
     assert "not a run measured on 3 openings" in capsys.readouterr().err
 
@@ -100,7 +85,7 @@ def test_a_learner_of_ones_own_is_compared(tmp_path: Path) -> None:
     """On held-out and training openings, with its mistakes, beside another command's runs."""
     assert compared(tmp_path, "--algorithms", "mccfr") == 0
     assert compared(tmp_path, "--algorithms", OWN, "--seeds", "1") == 0
-    run = content(tmp_path / f"{__name__}.alternating-duel-3-64-0.json")
+    run = read_json(tmp_path / f"{__name__}.alternating-duel-3-64-0.json")
     assert [point["decisions"] for point in run["points"]] == [16, 32, 64]
     exams = [[Exam(name) for name in names] for names in (measured("duel-3", 2), TRAINED_ON)]
     uniform, training = ([one.evaluator.nash_conv(one.uniform) for one in of] for of in exams)
@@ -109,7 +94,7 @@ def test_a_learner_of_ones_own_is_compared(tmp_path: Path) -> None:
     assert sum(run["mistakes"].values()) == pytest.approx(np.mean(uniform))
     assert len(run["worst"]) == 5
     assert all(re.match(r"duel-3/\d+: seat [01] .* VP$", text) for text in run["worst"])
-    rows = content(tmp_path / "algorithms.json")["comparison"]
+    rows = read_json(tmp_path / "algorithms.json")["comparison"]
     assert [row[1] for row in rows] == ["algorithm", "MCCFR, external sampling", OWN]
     assert rows[-1][-1] == f"{np.mean(training):.3g}"
 
@@ -146,7 +131,7 @@ def test_settings_are_compared_on_training_openings(tmp_path: Path) -> None:
     rates = ALGORITHMS["reinforce"].grid["learning_rate"]
     names = {f"reinforce,learning_rate={rate:g}-duel-3-64-10000.json" for rate in rates}
     assert {path.name for path in (tmp_path / "sweep").glob("reinforce*")} == names
-    run = content(tmp_path / "sweep" / min(names))
+    run = read_json(tmp_path / "sweep" / min(names))
     assert run["worst"][0].partition(":")[0] in TRAINED_ON
     assert "training" not in run
 

@@ -266,9 +266,9 @@ def is_mixed(name: str, state: RecordArray) -> bool:
         return True
     unselected = replace(task, least_gap=0.0)
     opening = Opening(next(one for one in TASKS if TASKS[one] == unselected), state)
-    evaluator, solver = Evaluator(opening.tree), Solver(opening.tree)
     if len(opening.tree.kind) > MOST_NODES:
         return False
+    evaluator, solver = Evaluator(opening.tree), Solver(opening.tree)
     for precision in PRECISIONS:  # the coarse one refuses most openings
         *_, solution = solve(solver, precision)
         gap = evaluator.nash_conv(purified(opening.tree, solution.policy))

@@ -11,7 +11,7 @@ import numpy as np
 from skyenv.array_types import AnyArray, ArrayLike, Bool, Float32, Float64, Int8, Int64, RecordArray
 from skyenv.checks import check_each, check_integer, check_rows, checks_names, whole_numbers
 from skyenv.engine import kernels, thread_pool
-from skyenv.engine.arrays import Arrays, new_arrays
+from skyenv.engine.arrays import Arrays, as_words, new_arrays
 from skyenv.engine.batch import GameBatch
 from skyenv.engine.copying import copied
 from skyenv.engine.observation import OBSERVATION_DTYPE
@@ -163,9 +163,7 @@ class Games(GameBatch):
 
     def _bind(self, arrays: Arrays) -> None:
         """Take these arrays, with public views of them and a new lock."""
-        arrays = arrays._replace(
-            state_words=arrays.state.view(np.uint32).reshape(len(arrays.state), -1)
-        )
+        arrays = arrays._replace(state_words=as_words(arrays.state))
         self.arrays, self.lock = arrays, threading.Lock()
         for name in OUTPUTS:
             setattr(self, name, getattr(arrays, name).view())

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from skyenv.array_types import AnyArray, Bool, Float64, Int8, Int64, RecordArray
-from skyenv.engine.arrays import Arrays
+from skyenv.engine.arrays import Arrays, as_words
 from skyenv.engine.games import Games
 from skyenv.engine.kernels import copy_game, play_row
 from skyenv.engine.openings import openings
@@ -389,9 +389,7 @@ class Opening:
         walk.frames[0]["dearer"] = self._dearer
         walk.frames[0]["pending"] = walk.frames[0]["cards"] = NONE
         positions = new_games(max(number, 1))
-        arrays = games.arrays._replace(
-            finished=positions.view(np.uint32).reshape(len(positions), -1)
-        )
+        arrays = games.arrays._replace(finished=as_words(positions))
         grow(arrays, tree, walk, self._padded, wanted)
         tree.payoff[:] = tree.payoff.round(SMALLEST_PAYOFF)  # rewards are float32
         return positions[:number], walk

@@ -65,14 +65,16 @@ class Sizes:
         }
 
     def around(self) -> dict[str, tuple[list[str], list[str]]]:
-        """Return the layers whose sum enters each ReLU, and those that read it alone, by its name.
+        """Return the layers whose sum enters each ReLU, and those that read it, by its name.
 
-        The entities' ReLUs and the trunk's first, which others bypass, are left out.
+        The entities' ReLUs are left out. What leaves the trunk's first one also bypasses the
+        blocks.
         """
         blocks = [f"block{block}" for block in range(self.blocks)]
         contexts = [f"{group.name}.context" for group in ACTING]
         heads = [f"{group.name}.policy" for group in ACTING]
         return {
+            **({"trunk": (["trunk"], [f"{block}.in" for block in blocks])} if blocks else {}),
             **{f"{block}.in": ([f"{block}.in"], [f"{block}.out"]) for block in blocks},
             "trunk.out": (
                 [f"{block}.out" for block in blocks[-1:]] or ["trunk"],

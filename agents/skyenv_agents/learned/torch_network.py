@@ -25,6 +25,10 @@ ILLEGAL: Final = -1e9
 # A lower log-probability adds nothing, and its exponential takes twenty times as long (it
 # underflows).
 LOWEST: Final = -50.0
+# Norms of the incoming weights of units that are drawn anew; those of the trunk's first layer reach
+# the trunk's output past the blocks, so they begin small.
+NORM: Final = 2**0.5
+TRUNK_NORM: Final = 1e-3
 TRIM_THRESHOLD: Final = -1
 # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h.
 MMAP_THRESHOLD: Final = -3
@@ -201,17 +205,18 @@ class PolicyNetwork(nn.Module):
     def reinitialise(self, lost: Mapping[str, torch.Tensor], rng: np.random.Generator) -> None:
         """Draw units anew that are never active (ReDo: Sokar et al. 2023).
 
-        Their incoming weights get a norm of √2 and their outgoing ones are 0, so no output changes.
-        Only ReLUs of :meth:`skyenv_agents.learned.architecture.Sizes.around` are treated.
+        Their outgoing weights are 0, so outputs hardly change. Only ReLUs of
+        :meth:`skyenv_agents.learned.architecture.Sizes.around` are treated.
 
         Args:
             lost: bool (units,), which units, by the name of their ReLU. rng: draws the weights.
         """
         for name, (incoming, outgoing) in self.sizes.around().items():
             units = torch.nonzero(lost[name])[:, 0]
+            norm = TRUNK_NORM if name == "trunk" else NORM
             for layer in map(self._linear, incoming):
                 drawn = torch.from_numpy(rng.standard_normal((len(units), layer.in_features)))
-                layer.weight[units] = (2**0.5 * nn.functional.normalize(drawn)).to(layer.weight)
+                layer.weight[units] = (norm * nn.functional.normalize(drawn)).to(layer.weight)
                 layer.bias[units] = 0.0
             for layer in map(self._linear, outgoing):
                 layer.weight[:, units] = 0.0

@@ -74,7 +74,7 @@ class Sizes:
         contexts = [f"{group.name}.context" for group in ACTING]
         heads = [f"{group.name}.policy" for group in ACTING]
         return {
-            **({"trunk": (["trunk"], [f"{block}.in" for block in blocks])} if blocks else {}),
+            **({"trunk": (["trunk"], ["block0.in"])} if blocks else {}),
             **{f"{block}.in": ([f"{block}.in"], [f"{block}.out"]) for block in blocks},
             "trunk.out": (
                 [f"{block}.out" for block in blocks[-1:]] or ["trunk"],

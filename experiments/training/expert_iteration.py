@@ -2,14 +2,11 @@
 --prior greedy --minutes 30``.
 
 The expert is the network itself with one step of look-ahead
-(:class:`skyenv.arena.lookahead.LookaheadAgent`). At the learner's decisions it tries the policy's
-most probable actions in determinizations, in which all seats continue by the policy. The network
-learns to change its logits by the advantages that were found, and the λ-returns of its own games
-(Anthony, Tian and Barber 2017). Tables, opponents, processes, files and options are those of
-:mod:`experiments.training.train`.
-
-Rollouts cost some thirty forward passes a decision, so a run has fewer decisions than one of that
-trainer. Each has estimates for several actions instead of a reward for one.
+(:class:`skyenv.arena.lookahead.LookaheadAgent`). At the learner's decisions in some phases it tries
+the policy's most probable actions in determinizations, in which all seats continue by the policy's
+choices. The network learns to change its logits by the advantages that were found, and the
+λ-returns of its own games (Anthony, Tian and Barber 2017). Other decisions stay as they are.
+Tables, opponents, processes, files and options are those of :mod:`experiments.training.train`.
 """
 
 import sys
@@ -23,16 +20,14 @@ import torch
 from experiments.training.config import MOST, Config, fixed
 from experiments.training.ppo import Batch
 from experiments.training.program import program
-from experiments.training.rollouts import Collector, Improvement, arranged, padded
+from experiments.training.rollouts import Collector, Improvement
 from experiments.training.train import Training
-from skyenv.agents import Decisions, Evaluations, decisions_in
+from skyenv.agents import Decisions, decisions_in
 from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
 from skyenv.array_types import Bool, Int64
 from skyenv.console.options import option
-from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
-from skyenv_agents.learned.layout import NUM_INPUTS
-from skyenv_agents.learned.networks import OUTCOME_REWARD, PolicyPlayer
-from skyenv_agents.learned.prior import prior_codes
+from skyenv.rules.state import PHASES
+from skyenv_agents.learned.networks import OUTCOME_REWARD, NetworkAgent, heuristic_of
 from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork
 
 # Change of a logit for an advantage of 1, such as a draw instead of a loss.
@@ -73,36 +68,9 @@ def centred(values: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
     return torch.where(where, inside - means, 0.0)
 
 
-class Learner(PolicyPlayer):
-    """The agent with the network that learns."""
-
-    name = "learner"
-    uses_view = True
-    deterministic = False
-
-    def __init__(self, collector: Collector, network: PolicyNetwork) -> None:
-        self.collector, self.network = collector, network
-
-    def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :class:`skyenv.agents.Agent`."""
-        assert decisions.observation is not None
-        number, collector = len(decisions), self.collector
-        codes = np.zeros((number, NUM_INPUTS), np.int16)
-        codes[:, :OBSERVATION_SIZE] = codes_of(decisions.observation)
-        if collector.prior is not None:
-            codes[:, OBSERVATION_SIZE:] = prior_codes(collector.prior, decisions, True)
-        rows = padded(np.arange(number))
-        log_probabilities, values = collector.passed(
-            self.network,
-            arranged(codes[rows], collector.used),
-            torch.from_numpy(decisions.mask[rows]) != 0,
-        )
-        outcomes = values[:number, 0].clamp(-1.0, 1.0).double()
-        return log_probabilities[:number].double().exp().numpy(), outcomes.numpy()
-
-
 class Lookahead(Improvement):
-    """The policy improvement of look-ahead, wherever several actions are probable enough.
+    """The policy improvement of look-ahead, wherever several actions are probable enough, in the
+    phases of the configuration.
 
     Its notes are ``tried``, bool (…, 103), the actions with rollouts, all false without look-ahead;
     ``policy``, float32 (…, 103), log-probabilities of the policy that decided; ``gain``, float32
@@ -111,6 +79,11 @@ class Lookahead(Improvement):
 
     losses = staticmethod(lookahead_losses)
     config: "ExpertConfig"
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self._step = 0
+        self._expert: LookaheadAgent | None = None
 
     def arrays(self, masks: torch.Tensor) -> dict[str, torch.Tensor]:
         """See :class:`experiments.training.rollouts.Improvement`."""
@@ -126,16 +99,14 @@ class Lookahead(Improvement):
         log_probabilities: torch.Tensor,
     ) -> None:
         """Look ahead from some decisions."""
-        tried, columns, notes = (
-            candidates(log_probabilities),
-            torch.from_numpy(mine),
-            collector.notes,
-        )
+        expert, notes = self._expert_of(network, t), collector.notes
+        phases = np.concatenate([tables.games.state["phase"] for tables in collector.tables])[mine]
+        looks = np.isin(phases, [PHASES.index(name) for name in self.config.phases])
+        tried = candidates(log_probabilities) & torch.from_numpy(looks)[:, None]
+        columns = torch.from_numpy(mine)
         notes["tried"][t, columns], notes["policy"][t, columns] = tried, log_probabilities
         gain = notes["gain"][t]
         gain[columns] = 0.0
-        learner = Learner(collector, network)
-        expert = LookaheadAgent(learner, self.config.worlds, self.config.horizon)
         for tables, place in zip(collector.tables, collector.slices, strict=True):
             inside = (columns >= place.start) & (columns < place.stop)
             here = torch.nonzero(tried.any(dim=1) & inside)[:, 0]
@@ -144,6 +115,20 @@ class Lookahead(Improvement):
                 uniform = collector.rng.random(rows.size)
                 decisions = decisions_in(tables.games, expert, rows, uniform=uniform)
                 gain[columns[here]] = gains(expert, decisions, tried[here])
+
+    def _expert_of(self, network: PolicyNetwork, t: int) -> LookaheadAgent:
+        """Return the expert of step t; its network is new in the first step of a rollout."""
+        if self._expert is None or t <= self._step:
+            prior = heuristic_of(self.config.prior)
+            about = {
+                "prior": self.config.prior,
+                "prior_version": prior.version if prior else "",
+                "reward": OUTCOME_REWARD,
+            }
+            policy = NetworkAgent(network.frozen(about), deterministic=True)
+            self._expert = LookaheadAgent(policy, self.config.worlds, self.config.horizon)
+        self._step = t
+        return self._expert
 
     def near_certain(self, collector: Collector) -> Bool:
         """See :class:`experiments.training.rollouts.Improvement`."""
@@ -174,10 +159,13 @@ class ExpertConfig(Config):
 
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER", section="the run")
     worlds: int = option(
-        1, "determinizations in which actions are tried", low=1, high=1000, section="look-ahead"
+        4, "determinizations in which actions are tried", low=1, high=1000, section="look-ahead"
     )
     horizon: int = option(
-        5, "moves of the seat, forced ones too, until a rollout ends", low=1, high=1000
+        8, "moves of the seat, forced ones too, until a rollout ends", low=1, high=1000
+    )
+    phases: tuple[str, ...] = option(
+        ("option", "take", "move"), "phases of the turn with look-ahead", choices=PHASES
     )
     # By default updates are large; docs/results/tried.md has small ones.
     steps: int = option(128, "decisions in each game between updates", low=1, high=MOST)

@@ -122,7 +122,7 @@ def write_samples(
                 if game.stopped[district] == 0:
                     opens[i, district] = 1.0
                     write_district(game, h, district, seat, districts[i, seat, district])
-        rollout(game, s, w, scratch, LAST_TURN, 0)
+        rollout(game, w, scratch, LAST_TURN, 0)
         evaluate(game, s, w, scratch, 0)
         for seat in range(game.num_players):
             outcomes[i, seat] = h.win[seat]

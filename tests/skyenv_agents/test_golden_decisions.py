@@ -42,15 +42,8 @@ AGENTS: Final[dict[str, Agent]] = {
     "bidder": BidderAgent(),
     "builder": BuilderAgent(),
     "rollout-16": RolloutAgent(16),
-    "rollout-40, random": RolloutAgent(
-        40, rollout_policy="random", turns=2, candidates=4, caution=0.5
-    ),
     "ismcts-50": SearchAgent(50),
     "ismcts-50, played on": SearchAgent(50, turns=3, leaf_value="holdings", exploration=1.0),
-    "ismcts-60, no prior": SearchAgent(60, temperature=0.0, exploration=0.7, turns=0),
-    "ismcts-40, random": SearchAgent(
-        40, rollout_policy="random", turns=2, margin=0.5, early=12.0, late=4.0
-    ),
     "ismcts-trained-32": GuidedAgent(32),
     "ismcts-trained-24, surer": GuidedAgent(24, prior_temperature=1.5, exploration=1.5),
     "trained": TrainedAgent(),

@@ -188,7 +188,7 @@ class SearchAgent(BudgetedAgent):
         simulations: simulations per decision, 1 to 10⁶.
         milliseconds: time per decision instead, 0.001 to 10⁶; decisions then depend on the machine.
         options: those of :func:`skyenv_agents.search.rollouts.search_options`; by default
-            `exploration` is 0.25, `temperature` 2 and `leaf_value` ``"network"``.
+            `leaf_value` is ``"network"``.
 
     Raises:
         AgentError: invalid option.
@@ -209,8 +209,7 @@ class SearchAgent(BudgetedAgent):
         **options: Any,
     ) -> None:
         super().__init__(simulations, milliseconds)
-        usual = {"exploration": 0.25, "temperature": 2.0, "leaf_value": LEAF_VALUES[NETWORK]}
-        self._options = search_options(**{**usual, **options})
+        self._options = search_options(**{"leaf_value": LEAF_VALUES[NETWORK], **options})
         self._greedy = GreedyAgent()
 
     def act(self, decisions: Decisions) -> Int64:
@@ -262,11 +261,8 @@ class SearchAgent(BudgetedAgent):
                 one.
 
         Raises:
-            AgentError: priors have another shape, aren't finite, or are 0 for all legal actions; or
-                the search has no priors.
+            AgentError: priors have another shape, aren't finite, or are 0 for all legal actions.
         """
-        if priors is not None and self._options["temperature"][0] == 0.0:
-            raise AgentError("priors passed to search() need a temperature above 0")
         if priors is not None and np.shape(priors) != decisions.mask.shape:
             raise AgentError(
                 f"priors must have shape {decisions.mask.shape}, not {np.shape(priors)}"

@@ -105,8 +105,8 @@ class RolloutAgent(BudgetedAgent):
         milliseconds: time per decision instead, 0.001 to 10⁶; decisions then depend on the machine.
         candidates: most candidate actions, at least 2.
         caution: standard errors by which a candidate must exceed greedy's choice, at least 0.
-        options: `rollout_policy`, `turns` (6; 0: to the end of the game), `early`, `late` and
-            `margin` of :func:`skyenv_agents.search.rollouts.search_options`.
+        options: `turns` (6; 0: to the end of the game), `early`, `late` and `margin` of
+            :func:`skyenv_agents.search.rollouts.search_options`.
 
     Raises:
         AgentError: invalid option.

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from skyenv.array_types import Float32, Float64, Int8, RecordArray
-from skyenv.checks import check_integer, check_number
+from skyenv.checks import check_choice, check_integer, check_number
 from skyenv.engine.knowledge import VIEW_DTYPE, ViewRecord, redact, sample_determinization
 from skyenv.engine.numbers import uniform32
-from skyenv.errors import AgentError, shown
+from skyenv.errors import AgentError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.compiling import called_rule, entry_point
 from skyenv.rules.event_log import LOG_DTYPE
@@ -30,9 +30,6 @@ from skyenv_agents.heuristic.scores import choose_best, score_actions
 from skyenv_agents.heuristic.win_probability import EARLY, LATE, write_win_probabilities
 from skyenv_agents.search.leaf_network import MEMORY, NUM_WEIGHTS, extract_open_hands, predict
 
-# The rollout policies of all seats.
-POLICIES: Final = ("greedy", "random")
-RANDOM: Final = POLICIES.index("random")
 # Evaluations of an unfinished position: by the seats' holdings, or by the leaf network.
 LEAF_VALUES: Final = ("holdings", "network")
 NETWORK: Final = LEAF_VALUES.index("network")
@@ -42,16 +39,13 @@ class SearchRecord(Record):
     """A search's options for rollouts, evaluations and the expansion of its tree."""
 
     turns = field(I64)  # length of a rollout, in turns of all seats together
-    policy = field(I64)  # rollout policy, an index of POLICIES
     # VP of lead that multiply the odds of winning by e, at the start and the end of the game
     early = field(F64)
     late = field(F64)
     # weight of VP in the value of a finished game; the win has the remaining weight
     margin = field(F64)
-    exploration = field(F64)  # exploration constant of PUCT or UCB1
-    # temperature of the prior, a softmax of greedy's scores, in VP; 0: no prior (UCB1 instead
-    # of PUCT)
-    temperature = field(F64)
+    exploration = field(F64)  # exploration constant of PUCT
+    temperature = field(F64)  # of the prior, a softmax of greedy's scores, in VP
     leaf_value = field(I64)  # evaluation of unfinished positions, an index of LEAF_VALUES
 
 
@@ -61,8 +55,8 @@ NUMBERS: Final = {
     "early": (0.1, 1e6, EARLY),
     "late": (0.1, 1e6, LATE),
     "margin": (0.0, 1.0, 0.2),
-    "exploration": (0.0, 1e6, 0.0),
-    "temperature": (0.0, 1e6, 0.0),
+    "exploration": (0.0, 1e6, 0.25),
+    "temperature": (1e-3, 1e6, 2.0),
 }
 
 
@@ -113,17 +107,12 @@ def new_scratch(network: Float32 | None = None) -> Scratch:
 
 
 def search_options(
-    *,
-    rollout_policy: str = POLICIES[0],
-    turns: int = 0,
-    leaf_value: str = LEAF_VALUES[0],
-    **numbers: float,
+    *, turns: int = 0, leaf_value: str = LEAF_VALUES[0], **numbers: float
 ) -> RecordArray:
     """Return the options of a search as a record of SEARCH_DTYPE (1,).
 
     Args:
-        rollout_policy: the policy of all seats in rollouts, ``"greedy"`` or ``"random"``.
-        turns: length of a rollout, in turns of all seats together, at least 0.
+        turns: length of a rollout by the greedy agent, in turns of all seats together, at least 0.
         leaf_value: the evaluation of unfinished positions: ``"holdings"``, by the seats' holdings
             (:mod:`skyenv_agents.heuristic.win_probability`), or ``"network"``, by a small compiled
             network (:mod:`skyenv_agents.search.leaf_network`).
@@ -136,13 +125,8 @@ def search_options(
     if unknown := numbers.keys() - NUMBERS.keys():
         raise TypeError(f"unknown search options: {', '.join(sorted(unknown))}")
     options = new_records(1, SEARCH_DTYPE)
-    for option, choices, name, choice in (
-        ("policy", POLICIES, "rollout_policy", rollout_policy),
-        ("leaf_value", LEAF_VALUES, "leaf_value", leaf_value),
-    ):
-        if choice not in choices:
-            raise AgentError(f"{name} must be one of {', '.join(choices)}, not {shown(choice)}")
-        options[option] = choices.index(choice)
+    check_choice("leaf_value", leaf_value, LEAF_VALUES, AgentError)
+    options["leaf_value"] = LEAF_VALUES.index(leaf_value)
     options["turns"] = check_integer("turns", turns, 0, 2**31 - 1, AgentError)
     for name, (low, high, usual) in NUMBERS.items():
         options[name] = check_number(name, numbers.get(name, usual), low, high, AgentError)
@@ -174,28 +158,20 @@ def write_view(game: GameRecord, scratch: Scratch, seat: int) -> None:
 
 
 @called_rule
-def rollout_action(
-    game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, salt: int
-) -> int:
-    """Return the rollout policy's action for the seat to act; greedy sees only that seat's view."""
+def greedy_action(game: GameRecord, w: WeightsRecord, scratch: Scratch, salt: int) -> int:
+    """Return the greedy agent's action for the seat to act, by that seat's view."""
     h = scratch.heuristic[0]
-    number = refresh_mask(game, scratch.mask)
-    if s.policy == RANDOM:
-        for action in range(NUM_ACTIONS):
-            h.score[action] = 0.0
-    elif number > 1:
+    if refresh_mask(game, scratch.mask) > 1:
         write_view(game, scratch, int(game.seat))
         score_actions(scratch.views[0], w, h, scratch.mask)
     return int(choose_best(h, scratch.mask, uniform32(game, salt) / 4294967296.0))
 
 
 @called_rule
-def rollout(
-    game: GameRecord, s: SearchRecord, w: WeightsRecord, scratch: Scratch, last: int, salt: int
-) -> None:
-    """Play all seats until `last` turns of the game are over, or to the end."""
+def rollout(game: GameRecord, w: WeightsRecord, scratch: Scratch, last: int, salt: int) -> None:
+    """Play all seats by the greedy agent until `last` turns are over, or to the end."""
     while game.phase != PHASE_OVER and game.turns < last:
-        apply(game, scratch.log[0], rollout_action(game, s, w, scratch, salt))
+        apply(game, scratch.log[0], greedy_action(game, w, scratch, salt))
 
 
 @called_rule
@@ -252,6 +228,6 @@ def try_actions(
             game = scratch.games[0]
             last = int(game.turns) + int(options[0].turns)
             apply(game, scratch.log[0], actions[j])
-            rollout(game, options[0], weights[0], scratch, last, int(seeds[i]))
+            rollout(game, weights[0], scratch, last, int(seeds[i]))
             evaluate(game, options[0], weights[0], scratch, me)
             values[i, j] = scratch.heuristic[0].win[me]

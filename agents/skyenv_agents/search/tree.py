@@ -101,49 +101,38 @@ def expand(
 def write_heuristic_prior(
     game: GameRecord, number: int, s: SearchRecord, w: WeightsRecord, scratch: Scratch
 ) -> float:
-    """Write unnormalized priors of the legal actions into `scratch.prior`; return their sum.
-
-    They are exponentials of greedy's scores, or 1 for a search without a prior.
+    """Write unnormalized priors of the legal actions, exponentials of greedy's scores, into
+    `scratch.prior`; return their sum.
     """
     mask = scratch.mask
     h = scratch.heuristic[0]
-    biased = s.temperature > 0.0 and number > 1
-    best = -math.inf
-    if biased:
+    if number > 1:
         write_view(game, scratch, int(game.seat))
         score_actions(scratch.views[0], w, h, mask)
-        for action in range(NUM_ACTIONS):
-            if mask[action] and h.score[action] > best:
-                best = h.score[action]
+    best = -math.inf
+    for action in range(NUM_ACTIONS):
+        if mask[action] and h.score[action] > best:
+            best = h.score[action]
     total = 0.0
     for action in range(NUM_ACTIONS):
         if mask[action]:
-            scratch.prior[action] = (
-                math.exp((h.score[action] - best) / s.temperature) if biased else 1.0
-            )
+            scratch.prior[action] = math.exp((h.score[action] - best) / s.temperature)
             total += scratch.prior[action]
     return total
 
 
 @called_rule
 def puct(nodes: RecordArray, child: int, seat: int, s: SearchRecord, unvisited: float) -> float:
-    """Return a child's PUCT score (Silver et al. 2017), or its UCB1 score without a prior.
+    """Return a child's PUCT score (Silver et al. 2017); a child without visits has the mean value
+    `unvisited`.
 
-    Both count only the simulations in which the action was legal (Cowling, Powley and Whitehouse
-    2012). With a prior, a child without visits has the mean value `unvisited`.
+    It counts only the simulations in which the action was legal (Cowling, Powley and Whitehouse
+    2012).
     """
     visits = int(nodes[child].visits)
     available = float(nodes[child].available)
-    if s.temperature > 0.0:
-        mean = nodes[child].total[seat] / visits if visits > 0 else unvisited
-        return float(
-            mean + s.exploration * nodes[child].prior * math.sqrt(available) / (1.0 + visits)
-        )
-    if visits == 0:
-        return 1e9 - int(nodes[child].action)
-    return float(
-        nodes[child].total[seat] / visits + s.exploration * math.sqrt(math.log(available) / visits)
-    )
+    mean = nodes[child].total[seat] / visits if visits > 0 else unvisited
+    return float(mean + s.exploration * nodes[child].prior * math.sqrt(available) / (1.0 + visits))
 
 
 @called_rule
@@ -241,7 +230,7 @@ def run_simulations(
     for i in range(len(seeds)):
         copy_game(games, 0, views[0].game)
         depth = select(views[0], seeds[i], nodes, used, path, game, s, w, scratch)
-        rollout(game, s, w, scratch, int(game.turns) + int(s.turns), int(seeds[i]))
+        rollout(game, w, scratch, int(game.turns) + int(s.turns), int(seeds[i]))
         evaluate(game, s, w, scratch, me)
         for k in range(depth + 1):
             node = nodes[path[k]]

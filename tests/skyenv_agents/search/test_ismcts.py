@@ -94,7 +94,6 @@ def test_any_network_can_guide_the_search(games: Games, tmp_path: Path) -> None:
         ),
         (SearchAgent, np.ones((39, NUM_ACTIONS)), "shape"),
         (SearchAgent, np.ones(NUM_ACTIONS), "shape"),
-        (partial(SearchAgent, temperature=0.0), np.ones((40, NUM_ACTIONS)), "temperature"),
         (partial(GuidedAgent, prior_agent=GreedyAgent()), None, "agent greedy can't guide"),
     ],
 )
@@ -110,7 +109,7 @@ def test_invalid_priors_are_refused(make: Any, priors: Any, message: str, games:
 def searched(games: Games, row: int, slices: list[int], room: int, **options: Any) -> SearchTree:
     """The tree of one decision after some slices of simulations."""
     views = as_views(view(games.state[row : row + 1], int(games.seat[row])))
-    record = search_options(**{"temperature": 2.0, "exploration": 0.25, **options})
+    record = search_options(**options)
     weights = GreedyAgent().weights(games.num_players)
     tree = SearchTree(views, empty_nodes(1), room, 0, weights, record)
     for i, number in enumerate(slices):
@@ -118,15 +117,7 @@ def searched(games: Games, row: int, slices: list[int], room: int, **options: An
     return tree
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"leaf_value": "network"},
-        {"temperature": 0.0},
-        {"turns": 1},
-        {"rollout_policy": "random", "turns": 1},
-    ],
-)
+@pytest.mark.parametrize("options", [{"leaf_value": "network"}, {"turns": 1}])
 @pytest.mark.parametrize("room", [20_000, 40])
 def test_visits_and_values_of_nodes_are_consistent(
     room: int, options: dict[str, Any], games: Games

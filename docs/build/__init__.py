@@ -1,1 +1,1 @@
-"""Builders of generated docs: tables, drawings, the rules page, the site, screenshots."""
+"""Builders of generated docs: tables, drawings, the rules page and the site."""

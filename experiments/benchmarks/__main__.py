@@ -25,7 +25,6 @@ BENCHMARKS: Final = {
     "search": "search",
     "pictures": "pictures",
     "open_spiel": "open_spiel",
-    "libraries": "libraries",
     "peers": "peers",
     "gpu": "gpu",
     "game": "game",

@@ -16,6 +16,7 @@ import numpy as np
 from experiments.benchmarks.engine import legal_choice
 from experiments.figures import Figure, Scale
 from skyenv import Games, fifth_avenue_v0
+from skyenv.envs.registration import ENV_ID
 
 LIST: Final = "list"
 MASK: Final = "mask"
@@ -76,6 +77,22 @@ def petting_zoo(make: Callable[[], Any], _output: str, _number: int) -> Play:
         return 1
 
     return Play(lambda: int(generator.choice(np.flatnonzero(latest["action_mask"]))), step)
+
+
+def gymnasium_vector(_output: str, number: int) -> Play:
+    """Start games in Gymnasium's vector environment, against `random`."""
+    library = import_module("gymnasium")
+    options = {"autoreset_mode": "SameStep", "opponents": "random"}
+    envs = library.make_vec(ENV_ID, num_envs=number, **options)
+    masks = envs.reset(seed=1)[1]["action_mask"]
+    generator = np.random.default_rng(1)
+
+    def step(actions: Any) -> int:
+        nonlocal masks
+        masks = envs.step(actions)[-1]["action_mask"]
+        return number
+
+    return Play(lambda: legal_choice(masks, generator), step)
 
 
 def holdem() -> Any:
@@ -204,6 +221,7 @@ PEERS: Final[tuple[tuple[str, str, Begin, tuple[str, ...], tuple[int, ...]], ...
     ("skyenv, OpenSpiel", "pyspiel", fifth_avenue, (LIST, ALL), (1,)),
     ("OpenSpiel, bridge", "pyspiel", partial(open_spiel, BRIDGE), (LIST, ALL), (1,)),
     ("skyenv, PettingZoo", "pettingzoo", partial(petting_zoo, fifth_avenue_v0.env), (ALL,), (1,)),
+    ("skyenv, Gymnasium", "gymnasium", gymnasium_vector, (ALL,), (64,)),
     ("PettingZoo, no-limit hold'em", "rlcard", partial(petting_zoo, holdem), (ALL,), (1,)),
     ("RLCard, bridge", "rlcard", rlcard_bridge, (ALL,), (1,)),
     ("Catanatron, 4 players", "catanatron", catan, (LIST,), (1,)),
@@ -215,8 +233,9 @@ def peers(scale: Scale) -> Iterator[Figure]:
     and passes it to the library, timed until the next legal actions (and, where stated, the
     observation) are available. New games and chance are included, compilation is not. "Inside": the
     library samples actions itself. A decision of skyenv is at most one card of a bid; of sparrow
-    mahjong, a tile; of bridge, a call or a card. The libraries are measured in turns; medians of
-    repeats. Libraries that are not installed are left out.
+    mahjong, a tile; of bridge, a call or a card; of Gymnasium, one of the learner and those of its
+    opponent. The libraries are measured in turns; medians of repeats. Libraries that are not
+    installed are left out.
     """
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     plays = {

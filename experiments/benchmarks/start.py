@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from typing import Final
 
-from experiments.figures import Figure, Scale, figure, seconds
+from experiments.figures import Figure, Scale, figure
 
 DECIDE: Final = (
     "from skyenv import Game, make_agent; from skyenv.agents import decide_game;"
@@ -26,7 +27,10 @@ PARTS: Final = {
         for name in ("greedy", "rollout-16", "ismcts-16", "trained", "ismcts-trained-16")
     },
 }
-MEMORY: Final = "; import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+USAGE: Final = (
+    "; import resource; used = resource.getrusage(resource.RUSAGE_SELF);"
+    " print(used.ru_utime + used.ru_stime, used.ru_maxrss)"
+)
 
 
 def start(scale: Scale) -> Iterator[Figure]:
@@ -53,20 +57,9 @@ def start(scale: Scale) -> Iterator[Figure]:
 def run(program: str, cache: str) -> tuple[float, float, float]:
     """Return the processor time and the clock time in seconds, and the peak memory in MB."""
     environment = {**os.environ, "SKYENV_QUIET": "1", "NUMBA_CACHE_DIR": cache}
-    printed = ""
-
-    def process() -> None:
-        nonlocal printed
-        printed = subprocess.run(
-            [sys.executable, "-c", program + MEMORY],
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        ).stdout
-
-    before = os.times()
-    clock = seconds(process)
-    after = os.times()
-    spent = sum(after[2:4]) - sum(before[2:4])
-    return spent, clock, int(printed.split()[-1]) / 1024
+    command = [sys.executable, "-c", program + USAGE]
+    started = time.perf_counter()
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    clock = time.perf_counter() - started
+    spent, memory = printed.stdout.split()[-2:]
+    return float(spent), clock, int(memory) / 1024

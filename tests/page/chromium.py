@@ -1,4 +1,4 @@
-"""A headless Chromium for tests and screenshots of the page."""
+"""A headless Chromium for tests of the page."""
 
 import contextlib
 import shutil
@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 from selenium import webdriver
@@ -182,10 +181,6 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         self.open("about:blank")
         self.console_errors()
-
-    def screenshot(self, path: Path) -> None:
-        """Write a screenshot of the visible page."""
-        path.write_bytes(self.driver.get_screenshot_as_png())
 
 
 @contextlib.contextmanager

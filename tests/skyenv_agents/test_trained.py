@@ -21,8 +21,6 @@ from skyenv_agents.learned.networks import TABLES, TRAINED, Network, TrainedAgen
 
 # Of the small sample's first paired seed: neither trained nor measured with.
 SEED = 90_000_000
-# Options that came later, off as before.
-LATER = ("--reinitialise", "0", "--weight-decay", "0")
 
 
 def about(players: int, side: str) -> Any:
@@ -44,7 +42,7 @@ def test_shipped_networks_match_their_descriptions(players: int, side: str) -> N
         words = shlex.split(stage["command"])
         (kind,) = (kind for kind, module in COMMANDS.items() if module == words[2])
         whole = command_line(kind, words[2], asdict(parse(kind, words[2], "", words[3:])))
-        assert sorted(shlex.split(whole)) == sorted([*words, *LATER])  # every option is told
+        assert set(words) <= set(shlex.split(whole))  # options that came later are not told
     assert stages[-1]["stopped"] is False
     assert sum(stage["decisions"] for stage in stages) == described["decisions"]
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from experiments.shipping import tune
+from processes import Threads
 from skyenv import seeds
 from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate
@@ -94,7 +95,7 @@ def a_tournament() -> None:
 
 def a_tuning() -> None:
     tuning = tune.Tuning("greedy", ("random",), 2, paired_seeds=1, population=2, seed=1)
-    next(tune.tune(tuning))
+    next(tune.tune(tuning, Threads()))
 
 
 @pytest.mark.compiled

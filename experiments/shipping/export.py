@@ -192,10 +192,10 @@ def kinds_of(curve: Sequence[Mapping[str, Any]], against: Sequence[str], label: 
 
 
 def export(config: ExportConfig) -> str:
-    """Measure the agent and write all files; return the table of results. After Ctrl-C return ""
-    and write nothing.
+    """Measure the agent and write all files; return the table of results.
 
     Raises:
+        KeyboardInterrupt: Ctrl-C ended the measurement; nothing was written.
         CheckpointError: the files of the run, or of one that it started from, can't be used.
             OptionError: it is a run with several kinds of tables.
     """
@@ -207,7 +207,7 @@ def export(config: ExportConfig) -> str:
         agent, config.against, players, side, config.paired_seeds, SEED, progress=True
     )
     if len(results) < len(config.against) or any(result.interrupted for result in results):
-        return ""
+        raise KeyboardInterrupt("; nothing was written")
     write(config, stages, rounded, players, side, results)
     return table(results)
 
@@ -266,14 +266,8 @@ def write(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit code (see the module's text)."""
     text = "Export a trained agent, so that it ships with the project."
-    return run_program(ExportConfig, "experiments.shipping.export", text, _run, arguments)
-
-
-def _run(config: ExportConfig) -> None:
-    results = export(config)
-    if not results:
-        raise KeyboardInterrupt("; nothing was written")
-    print(results)
+    program = "experiments.shipping.export"
+    return run_program(ExportConfig, program, text, lambda config: print(export(config)), arguments)
 
 
 if __name__ == "__main__":

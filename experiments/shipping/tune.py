@@ -17,9 +17,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,7 +32,7 @@ from skyenv.errors import AgentError
 from skyenv.files import write_atomically
 from skyenv.render.extras import check_installed
 from skyenv.seeds import TUNING
-from skyenv.work import open_pool
+from skyenv.work import Pool, open_pool
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.weights import Weights
 
@@ -61,19 +60,12 @@ class Tuning(Options):
     out: Path = option(Path("tuning.json"), "file for the weights", metavar="FILE", writes=True)
 
 
-# The fitness of a candidate's weights.
-Fitness = Callable[[Weights], float]
-
-
-def tune(
-    tuning: Tuning, map_fitness: Callable[[Fitness, list[Weights]], Iterable[float]] = map
-) -> Iterator[tuple[float, Weights]]:
+def tune(tuning: Tuning, pool: Pool) -> Iterator[tuple[float, Weights]]:
     """Yield each generation's mean fitness and the mean of the distribution, without end.
 
     Args:
         tuning: the options.
-        map_fitness: applies the fitness function to the candidates of a generation; `map` does so
-            sequentially in this process.
+        pool: the workers that play a generation's games.
 
     Raises:
         AgentError: the agent has no weights, or cma is not installed.
@@ -96,8 +88,8 @@ def tune(
     first = TUNING.start + tuning.seed
     while True:
         points = strategy.ask()
-        candidates = [weights_at(point, start) for point in points]
-        values = list(map_fitness(partial(fitness, tuning, first), candidates))
+        jobs = [pool.submit(fitness, tuning, first, weights_at(point, start)) for point in points]
+        values = [job.result() for job in jobs]
         strategy.tell(points, [-value for value in values])
         first += tuning.paired_seeds
         yield float(np.mean(values)), weights_at(strategy.mean, start)
@@ -144,12 +136,7 @@ def _run(options: Tuning) -> None:
     end = time.monotonic() + 60 * (options.minutes or math.inf)
     means: list[float] = []
     with open_pool(options.workers) as pool:
-
-        def map_fitness(function: Fitness, candidates: list[Weights]) -> list[float]:
-            tasks = [pool.submit(function, candidate) for candidate in candidates]
-            return [task.result() for task in tasks]
-
-        generations = tune(options, map_fitness)
+        generations = tune(options, pool)
         while len(means) < options.generations and time.monotonic() < end:
             mean, weights = next(generations)
             means.append(mean)

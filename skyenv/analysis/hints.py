@@ -17,20 +17,7 @@ from skyenv.errors import OptionError
 MAX_HINTED: Final = 6
 
 
-class Hint(NamedTuple):
-    """An agent's evaluation of a decision.
-
-    Attributes:
-        action: the agent's action.
-        kind: the kind of value that it gives for choices: "probability", "vp" or "none".
-        choices: the choices that it considers, the best first.
-        tries: simulations done and planned (None: limited by time); None: the agent doesn't search.
-    """
-
-    action: int
-    kind: str
-    choices: list[Choice]
-    tries: tuple[int, int | None] | None = None
+Tries = tuple[int, int | None] | None
 
 
 class Advice(NamedTuple):
@@ -40,7 +27,8 @@ class Advice(NamedTuple):
         position: the position, GAME_DTYPE.
         seat: the seat to act.
         own: the agent's whole choice.
-        kind, tries: as in :class:`Hint`.
+        kind: the kind of value that it gives for choices: "probability", "vp" or "none".
+        tries: simulations done and planned (None: limited by time); None: the agent doesn't search.
         best: the agent's best choices, the best first; its own is among them.
         chances: every seat's chance to win now, and behind each of the best choices, float64
             (1 + choices, players); None without an estimator.
@@ -50,7 +38,7 @@ class Advice(NamedTuple):
     seat: int
     own: Path
     kind: str
-    tries: tuple[int, int | None] | None
+    tries: Tries
     best: list[Choice]
     chances: Float64 | None
 
@@ -72,19 +60,20 @@ def advise(agent: Agent, game: Game, estimator: Agent | None = None) -> Advice:
         raise OptionError("the game is over; there is nothing to decide")
     position, seat = game.batch.state[0], game.seat
     state = choices.imagined(position, seat)
-    found = hint(agent, state)
-    own = choices.completed(agent, state, [(found.action,)])[0]
+    action, kind, found, tries = _considered(agent, state)
+    own = choices.completed(agent, state, [(action,)])[0]
     best = _best(found, own, position)
     chances: Float64 | None = None
     if estimator is not None:
         paths: list[Path] = [(), *(one.actions for one in best)]
         chances = win_chances(estimator, [(position, seat, path) for path in paths])
-    return Advice(position, seat, own, found.kind, found.tries, best, chances)
+    return Advice(position, seat, own, kind, tries, best, chances)
 
 
-def hint(agent: Agent, state: RecordArray) -> Hint:
-    """Return an agent's evaluation of a determinized position, GAME_DTYPE (1,). It depends only on
-    the view of the seat to act, not even on the game's seed.
+def _considered(agent: Agent, state: RecordArray) -> tuple[int, str, list[Choice], Tries]:
+    """Return an agent's action in a determinized position, GAME_DTYPE (1,), the kind of its values,
+    the choices that it considers, the best first, and its simulations. They depend only on the view
+    of the seat to act, not even on the game's seed.
 
     Raises:
         AgentError: the agent returned no valid answer.
@@ -94,20 +83,20 @@ def hint(agent: Agent, state: RecordArray) -> Hint:
     if thought is not None:
         first, tries = thought.evaluation.probabilities, (thought.tries, thought.most)
         found = choices.probable(agent, state, first, choices.MIN_PROBABILITY_SEARCHED)
-        return Hint(thought.action, "probability", found, tries)
+        return thought.action, "probability", found, tries
     action = int(checked_actions(agent, decisions)[0])
     if (evaluation := first_evaluation(agent.evaluate(decisions))) is not None:
         found = choices.probable(agent, state, evaluation.probabilities, choices.MIN_PROBABILITY)
-        return Hint(action, "probability", found)
+        return action, "probability", found, None
     worth = choices.worth_of(agent, decisions)
     if worth is None:
-        return Hint(action, "none", [])
-    return Hint(action, "vp", choices.valued(agent, state, worth[0]))
+        return action, "none", [], None
+    return action, "vp", choices.valued(agent, state, worth[0]), None
 
 
-def _best(found: Hint, own: Path, position: Any) -> list[Choice]:
-    """Return the choices of a hint, the best first; the agent's `own` is always included."""
-    by_kind = {same(position, one.actions): one for one in found.choices}
+def _best(found: list[Choice], own: Path, position: Any) -> list[Choice]:
+    """Return the best of some choices, the best first; the agent's `own` is always included."""
+    by_kind = {same(position, one.actions): one for one in found}
     mine = by_kind.pop(same(position, own), Choice(own, None))
     best = [mine, *list(by_kind.values())[: MAX_HINTED - 1]]
     return sorted(best, key=lambda one: -np.inf if one.sure is None else -one.sure)

@@ -96,9 +96,7 @@ def _entry(ratings: Ratings, index: int, settings: Settings) -> dict[str, Any]:
 
 def _rounded(ratings: Ratings, one: int, other: int) -> dict[str, float] | None:
     share = ratings.pairs.get((one, other))
-    if share is None:
-        return None
-    return share.rounded(4)
+    return None if share is None else share.rounded(4)
 
 
 def newcomer_as_dict(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from skyenv.errors import OptionError, shown
+from skyenv.checks import check_choice
 
 
 class Theme(NamedTuple):
@@ -161,6 +161,4 @@ GRID: Final = "#DDDDDD"
 
 def theme_named(name: str) -> Theme:
     """Return a theme by name; raise OptionError if there is none."""
-    if name not in THEMES:
-        raise OptionError(f"theme must be one of {', '.join(THEMES)}, not {shown(name)}")
-    return THEMES[name]
+    return THEMES[check_choice("theme", name, tuple(THEMES))]

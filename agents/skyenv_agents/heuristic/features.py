@@ -181,11 +181,11 @@ def grown_value(w: WeightsRecord, h: HeuristicRecord, value: int, room: int) -> 
 
 @called_rule
 def best_other_standing(game: GameRecord, h: HeuristicRecord, me: int) -> float:
-    """Return the VP of the best other seat if the game ended now."""
+    """Return the best other seat's VP if the game ended now, after the changes in `h.delta`."""
     best = NEVER
     for seat in range(game.num_players):
         if seat != me:
-            best = max(best, h.standing[seat])
+            best = max(best, h.standing[seat] + h.delta[seat])
     return best
 
 

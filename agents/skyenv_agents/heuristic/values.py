@@ -29,6 +29,7 @@ from skyenv_agents.heuristic.features import (
     UNKNOWN_POINTS,
     HeuristicRecord,
     WeightsRecord,
+    best_other_standing,
     grown_value,
     is_open_to,
     nearness,
@@ -68,11 +69,7 @@ def entry_value(game: GameRecord, w: WeightsRecord, h: HeuristicRecord, seat: in
 @called_rule
 def end_value(game: GameRecord, h: HeuristicRecord, me: int) -> float:
     """Return the value of ending the game now, after the changes in `h.delta` (END-4)."""
-    best = NEVER
-    for seat in range(game.num_players):
-        if seat != me:
-            best = max(best, h.standing[seat] + h.delta[seat])
-    margin = h.standing[me] + h.delta[me] - best
+    margin = h.standing[me] + h.delta[me] - best_other_standing(game, h, me)
     if margin == 0.0:
         return 0.0
     return float(margin + (WIN if margin > 0.0 else -WIN))

@@ -68,10 +68,16 @@ def write_win_probabilities(
     over.
     """
     over = game.phase == PHASE_OVER
-    temperature = late + (0.0 if over else (early - late) * h.left)
-    best = 0.0
     for seat in range(game.num_players):
         h.win[seat] = float(game.score[seat]) if over else holdings_value(game, view, w, h, seat)
+    softmax(game, h, late + (0.0 if over else (early - late) * h.left))
+
+
+@called_rule
+def softmax(game: GameRecord, h: HeuristicRecord, temperature: float) -> None:
+    """Turn the seats' strengths in `h.win` into win probabilities."""
+    best = -math.inf
+    for seat in range(game.num_players):
         best = max(best, h.win[seat])
     total = 0.0
     for seat in range(game.num_players):

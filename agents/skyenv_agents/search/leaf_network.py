@@ -11,7 +11,6 @@ rollouts. All seats and districts share its weights:
 :mod:`skyenv_agents.heuristic.inputs`.
 """
 
-import math
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -25,6 +24,7 @@ from skyenv.rules.components import LOWEST_CARD, NUM_COLOURS, NUM_DISTRICTS, NUM
 from skyenv.rules.state import GameRecord
 from skyenv_agents.heuristic.features import HeuristicRecord
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
+from skyenv_agents.heuristic.win_probability import softmax
 
 DISTRICT_UNITS: Final = 16  # width of the district layer
 SEAT_UNITS: Final = 32  # width of the seat layer
@@ -105,16 +105,9 @@ def predict(game: GameRecord, h: HeuristicRecord, network: Float32, memory: Floa
     """Write every seat's win probability into `h.win`; `network`: float32 (NUM_WEIGHTS,),
     `memory`: float32 (MEMORY,).
     """
-    best = -math.inf
     for seat in range(game.num_players):
         h.win[seat] = strength(game, h, network, seat, memory)
-        best = max(best, h.win[seat])
-    total = 0.0
-    for seat in range(game.num_players):
-        h.win[seat] = math.exp(h.win[seat] - best)
-        total += h.win[seat]
-    for seat in range(game.num_players):
-        h.win[seat] /= total
+    softmax(game, h, 1.0)
 
 
 @cache

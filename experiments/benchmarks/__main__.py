@@ -34,6 +34,7 @@ BENCHMARKS: Final = {
     "prices": "tasks",
     "three_seats": "tasks",
     "units": "units",
+    "abr": "abr",
 }
 
 

@@ -206,14 +206,12 @@ def crossed(opening: Opening, agents: Mapping[str, Agent]) -> Crossed:
     evaluator = Evaluator(opening.tree)
     policies = {name: answers(agent, opening) for name, agent in agents.items()}
     seats = range(len(opening.hands))
-    acting = np.repeat(opening.tree.kind, np.diff(opening.tree.block))
     gains, payoffs = {}, {}
     for name, theirs in policies.items():
         best = evaluator.best_responses(theirs)
         gains[name] = tuple(np.subtract(best, evaluator.values(theirs)).tolist())
         payoffs[BEST_RESPONSE, name] = float(np.mean(best))
         for alone, policy in policies.items():
-            mixed = [np.where(acting == seat, policy, theirs) for seat in seats]
-            values = [evaluator.values(one)[seat] for seat, one in enumerate(mixed)]
+            values = [evaluator.value_against(policy, theirs, seat) for seat in seats]
             payoffs[alone, name] = float(np.mean(values))
     return gains, payoffs

@@ -14,11 +14,15 @@ from skyenv import GameOptions
 from skyenv.agents import Agent
 from skyenv.arena.evaluate import Result, as_json, evaluate, table
 from skyenv.arena.matches import play_game, rotations
-from skyenv.engine.openings import OF_AUCTIONS, measured
+from skyenv.console.tables import columns
+from skyenv.engine.openings import OF_AUCTIONS, measured, task_name
 from skyenv.files import write_atomically, writing
 from skyenv.seeds import secret_seeds
+from skyenv.solving.best_response import Evaluator
 from skyenv.solving.commands import loss_lines, measure
 from skyenv.solving.commands import table as table_of_responses
+from skyenv.solving.responses import policy_of
+from skyenv.solving.tree import Opening
 from skyenv_agents.learned.networks import Network, NetworkAgent
 
 # Evaluation of a task: so many held-out openings, and random numbers for every decision.
@@ -48,11 +52,18 @@ def close(config: Config) -> str:
     """
     folder = Path(config.run)
     agent = NetworkAgent(folder / MODEL)
-    if config.task in OF_AUCTIONS:
-        rows = [measure(agent, name, SAMPLES) for name in measured(config.task, OPENINGS)]
-        write_atomically(folder / "evaluation.json", json.dumps(rows, indent=1) + "\n")
-        return f"{table_of_responses(rows)}\n{loss_lines(rows)}"
     opponents = config.make_agents("against")
+    if task_name(config.task) in OF_AUCTIONS:
+        names = measured(config.task, OPENINGS)
+        if config.opponent_share == 1.0:  # a best response, to a single opponent
+            rows = [["opening", f"gain against {opponents[0].name}, VP", "the most possible, VP"]]
+            found = zip(names, gains(agent, opponents[0], names), strict=True)
+            rows += [[name, f"{gain:.3f}", f"{most:.3f}"] for name, (gain, most) in found]
+            write_atomically(folder / "evaluation.txt", columns(rows) + "\n")
+            return columns(rows)
+        losses = [measure(agent, name, SAMPLES) for name in names]
+        write_atomically(folder / "evaluation.json", json.dumps(losses, indent=1) + "\n")
+        return f"{table_of_responses(losses)}\n{loss_lines(losses)}"
     # Not games of seeds next to the run's own, which are those that it was trained on.
     seed, secret = config.seed, int(secret_seeds(config.seed, [CLOSING_SEED])[0])
     kinds = [replace(config, reward="outcome").game_of(*kind) for kind in config.tables]
@@ -87,6 +98,18 @@ def close(config: Config) -> str:
         duels = against([NetworkAgent(beginning, name="beginning")])
         found += keep_better(folder, agent.network, beginning, duels)
     return "\n\n".join([table(results), *found])
+
+
+def gains(response: Agent, target: Agent, names: Sequence[str]) -> list[tuple[float, float]]:
+    """Return what a response gains against an agent in each opening, in VP over all seats and all
+    deals, and the most possible gain, the agent's NashConv.
+    """
+    found = []
+    for opening in map(Opening, names):
+        evaluator, played = Evaluator(opening.tree), policy_of(target, opening).policy
+        gain = evaluator.gain(policy_of(response, opening).policy, played)
+        found.append((gain, evaluator.nash_conv(played)))
+    return found
 
 
 def keep_better(

@@ -11,7 +11,6 @@ import torch
 
 from skyenv.agents import Agent, make_agent, running_code
 from skyenv.console.options import Options, as_text, common, option
-from skyenv.engine.openings import TASKS
 from skyenv.engine.options import GameOptions
 from skyenv.engine.rewards import REWARDS
 from skyenv.errors import AgentError, OptionError, shown
@@ -79,8 +78,8 @@ class Config(Options):
     )
     task: str = option(
         "",
-        "a bidding task to learn instead of whole games (docs/benchmark.md)",
-        choices=("", *TASKS),
+        "a bidding task, or some of its openings, to learn instead of whole games "
+        "(docs/benchmark.md)",
     )
     seed: int = common("seed", high=2**32 - 1)
     max_turns: int = common("max_turns", high=MOST)

@@ -15,7 +15,7 @@ from experiments.training.config import Config, earlier
 from experiments.training.health import report
 from experiments.training.run import MODEL, Run
 from skyenv.console.options import INTERRUPTED, run_program
-from skyenv.engine.openings import OF_AUCTIONS
+from skyenv.engine.openings import OF_AUCTIONS, task_name
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked, write_atomically
 
@@ -144,8 +144,8 @@ def how_to_go_on(config: Config, program: str, model: Path) -> str:
     """
     run = shlex.quote(config.run)
     rate = f"tournament --add {run} --players {config.players[0]} --minutes 2"
-    if config.task in OF_AUCTIONS:
-        rate = f"exploitability {run} --task {config.task}"
+    if (task := task_name(config.task)) in OF_AUCTIONS:
+        rate = f"exploitability {run} --task {task}"
     inside = Path(sys.executable).is_relative_to(Path.cwd())
     python = os.path.relpath(sys.executable) if inside else "python"
     return f"""The agent: {model}; how it went: {run}/curves.png

@@ -6,9 +6,11 @@ doesn't help. Four fifths of the openings are to train on; the others are held o
 
 * ``"duel-4"`` selects among those to train on,
 * ``"duel-4/held-out"`` among those held out,
-* ``"duel-4/7"`` is a single one, of either part; the held-out ones come last.
+* ``"duel-4/7"`` is a single one, and ``"duel-4/1024-1031"`` are several, both ends included, of
+  either part; the held-out ones come last.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -136,8 +138,8 @@ def openings(name: str) -> RecordArray:
     """Return a copy of the openings of a name, without hidden cards, GAME_DTYPE (b,).
 
     Args:
-        name: a task, such as "alea-4", its held-out openings, "alea-4/held-out", or a single one,
-            such as "alea-4/0".
+        name: a task, such as "alea-4", its held-out openings, "alea-4/held-out", a single one, such
+            as "alea-4/0", or several, such as "alea-4/0-7".
 
     Raises:
         OptionError: there is no such task or opening.
@@ -146,14 +148,15 @@ def openings(name: str) -> RecordArray:
     return as_records(_stored()[task_name(name)][numbers.start : numbers.stop].copy(), GAME_DTYPE)
 
 
-def measured(task: str, number: int) -> list[str]:
+def measured(name: str, number: int) -> list[str]:
     """Return the names of a task's first held-out openings, at most `number`: the fixed set on
-    which agents and algorithms are measured.
+    which agents and algorithms are measured. Of the name of some openings, their names.
 
     Raises:
-        OptionError: there is no such task.
+        OptionError: there is no such task or opening.
     """
-    return [f"{task}/{index}" for index in numbers_of(f"{task}/{HELD_OUT}")[:number]]
+    numbers = numbers_of(name if "/" in name else f"{name}/{HELD_OUT}")
+    return [f"{task_name(name)}/{index}" for index in numbers[:number]]
 
 
 def numbers_of(name: str) -> range:
@@ -174,12 +177,14 @@ def numbers_of(name: str) -> range:
         return range(first_held_out)
     if which == HELD_OUT:
         return range(first_held_out, number)
-    if not which.isascii() or not which.isdigit() or int(which) >= number:
+    ends = re.fullmatch("([0-9]{1,4})(?:-([0-9]{1,4}))?", which)
+    found = range(int(ends[1]), int(ends[2] or ends[1]) + 1) if ends else range(0)
+    if not found or found.stop > number:
         raise OptionError(
             f"task {task} has the openings {task}/0 to {task}/{number - 1}, those from "
             f"{task}/{first_held_out} held out, not {shown(name)}"
         )
-    return range(int(which), int(which) + 1)
+    return found
 
 
 @rule

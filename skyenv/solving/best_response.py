@@ -260,6 +260,18 @@ class Evaluator:
         """Return each seat's value in VP if all follow a policy."""
         return self._values_of(policy, False)
 
+    def value_against(self, own: Policy, others: Policy, seat: int) -> float:
+        """Return a seat's value in VP if it follows one policy and the others another."""
+        acting = np.repeat(self.tree.kind, np.diff(self.tree.block))
+        return self.values(np.where(acting == seat, own, others))[seat]
+
+    def gain(self, response: Policy, target: Policy) -> float:
+        """Return what a response wins beyond the target among copies of the target, in VP, summed
+        over the seats: a lower bound of the target's NashConv.
+        """
+        values = enumerate(self.values(target))
+        return sum(self.value_against(response, target, seat) - value for seat, value in values)
+
     def nash_conv(self, policy: Policy) -> float:
         """Return the sum of the seats' gains by best responses in VP; 0 in equilibrium."""
         return sum(self.best_responses(policy)) - sum(self.values(policy))

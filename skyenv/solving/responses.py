@@ -345,5 +345,4 @@ def _won(evaluator: Evaluator, known: Policy, played: Policy, seat: int) -> floa
     even = np.zeros_like(known)
     average(evaluator.tree, np.zeros((2, len(known))), even)  # of no iterations: uniform play
     response = evaluator.best_response((1 - TREMBLE) * known + TREMBLE * even, seat)
-    own = np.repeat(evaluator.tree.kind == seat, np.diff(evaluator.tree.block))
-    return evaluator.values(np.where(own, response, played))[seat]
+    return evaluator.value_against(response, played, seat)

@@ -33,7 +33,7 @@ OLDER = {"open_spiel", "peers", "pictures", "resampling", "search", "speed"}
 # Benchmarks that write fewer rows in a short run, or without the other libraries.
 FEWER = {"game", "peers", "pictures"}
 # Benchmarks of payoffs and losses, which may be 0 or less.
-PAYOFFS = {"panel", "three_seats"}
+PAYOFFS = {"abr", "panel", "three_seats"}
 
 
 @pytest.mark.parametrize(

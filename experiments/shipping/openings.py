@@ -26,6 +26,7 @@ from skyenv.console.options import Options, common, option, run_program
 from skyenv.console.progress import progress
 from skyenv.engine.games import Games
 from skyenv.engine.openings import FILE, NUM_OPENINGS, TASKS, Task
+from skyenv.errors import CheckpointError
 from skyenv.files import write_atomically
 from skyenv.rules.actions import BID
 from skyenv.rules.components import BLACK, CENTRAL_PARK, MARKERS, NUM_COLOURS, NUM_RANKS
@@ -305,8 +306,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: CollectOptions) -> None:
     kept: dict[str, Any] = {}
     if options.out.exists() and len(options.tasks) < len(TASKS):
-        with np.load(options.out) as file:
-            kept = {name: file[name] for name in file.files if name in TASKS}
+        try:
+            with np.load(options.out) as file:
+                kept = {name: file[name] for name in file.files if name in TASKS}
+        except Exception as error:  # zipfile, zlib and NumPy raise many kinds
+            raise CheckpointError(f"{options.out} holds no openings: {error}") from error
     content = io.BytesIO()
     np.savez_compressed(content, **(kept | collect(options)))
     write_atomically(options.out, content.getvalue())

@@ -56,9 +56,10 @@ def close(config: Config) -> str:
     if task_name(config.task) in OF_AUCTIONS:
         names = measured(config.task, OPENINGS)
         if config.opponent_share == 1.0:  # a best response, to a single opponent
-            rows = [["opening", f"gain against {opponents[0].name}, VP", "the most possible, VP"]]
-            found = zip(names, gains(agent, opponents[0], names), strict=True)
-            rows += [[name, f"{gain:.3f}", f"{most:.3f}"] for name, (gain, most) in found]
+            (target,) = opponents
+            rows = [["opening", f"gain against {target.name}, VP", "the most possible, VP"]]
+            for name, (gain, most) in zip(names, gains(agent, target, names), strict=True):
+                rows.append([name, f"{gain:.3f}", f"{most:.3f}"])
             write_atomically(folder / "evaluation.txt", columns(rows) + "\n")
             return columns(rows)
         losses = [measure(agent, name, SAMPLES) for name in names]

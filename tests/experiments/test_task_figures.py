@@ -1,13 +1,10 @@
-"""Figures of bidding tasks: sizes, agents' losses, prices, three seats, approximate responses."""
-
-from pathlib import Path
+"""Figures of bidding tasks: sizes, agents' losses, prices, three seats."""
 
 import numpy as np
 import pytest
 
-from experiments.benchmarks import abr, tasks
+from experiments.benchmarks import tasks
 from experiments.benchmarks.tasks import ACCURACY, BEST_RESPONSE, PassingAgent, answers
-from experiments.figures import read
 from policies import uniform_policy
 from skyenv.agents import make_agent
 from skyenv.engine.rewards import CARD_VP
@@ -54,36 +51,3 @@ def test_one_agent_among_copies_of_another_is_valued_by_both_parts() -> None:
         best = payoffs[BEST_RESPONSE, others]
         assert best + 1e-9 > max(payoffs[alone, others] for alone in agents)
         assert best - payoffs[others, others] == pytest.approx(np.mean(gains[others]))
-
-
-def test_what_a_response_gains_agrees_with_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In VP over both seats, within the interval of the deals; nothing against itself."""
-    monkeypatch.setattr(abr, "measured", lambda task, number: [f"{task}/0", f"{task}/1"])
-    random, greedy = make_agent("random"), make_agent("greedy")
-    exact = []
-    for made in map(Opening, ("duel-3/0", "duel-3/1")):
-        acting = np.repeat(made.tree.kind, np.diff(made.tree.block))
-        alone, copies = answers(greedy, made), answers(random, made)
-        mixed = [np.where(acting == seat, alone, copies) for seat in range(2)]
-        values = [Evaluator(made.tree).values(one)[seat] for seat, one in enumerate(mixed)]
-        exact.append(sum(values))
-    found = abr.gains(greedy, random, "duel-3", range(4000))
-    assert found.low < np.mean(exact) < found.high < found.low + 0.5
-    assert abr.gains(greedy, greedy, "full-2", range(4)).mean == pytest.approx(0)
-
-
-@pytest.mark.programs
-def test_the_program_trains_missing_responses_and_measures_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(abr.RECIPE, "decisions", 300)
-    words = ["random", "--tasks", "duel-3", "--seeds", "2", "--deals", "64", "--out", str(tmp_path)]
-    assert abr.main(words) == 0
-    first = {one.name: one for one in read("abr", tmp_path)["figures"]}
-    names = [f"random, duel-3: {column}" for column in ("seed 0", "seed 1", "ABR-1M", "NashConv")]
-    assert [*first] == names
-    (tmp_path / "random-duel-3-1.npz").unlink()
-    kept = (tmp_path / "random-duel-3-0.npz").stat().st_mtime_ns
-    assert abr.main(words) == 0
-    assert (tmp_path / "random-duel-3-0.npz").stat().st_mtime_ns == kept
-    assert {one.name: one for one in read("abr", tmp_path)["figures"]} == first

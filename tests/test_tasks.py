@@ -1,5 +1,6 @@
 """Bidding tasks: openings, deals and payoffs."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from skyenv.engine.openings import (
     NUM_OPENINGS,
     OF_AUCTIONS,
     TASKS,
+    Task,
     measured,
     numbers_of,
     openings,
@@ -63,7 +65,9 @@ def test_held_out_openings_are_never_trained_on(name: str) -> None:
         opening = str(Game(task=part, seed=7).options.task)
         assert public(openings(opening)) == begun[:1]
         assert begun[0] not in public(openings(name if part != name else f"{name}/{HELD_OUT}"))
-    assert measured(name, 2) == [f"{name}/1024", f"{name}/1025"]
+    assert measured(name, 2) == [f"{name}/1024", f"{name}/1025"] == measured(f"{name}/1024-1031", 2)
+    few = public(Games(300, task=f"{name}/1024-1031", seed=7, observation=False).state)
+    assert set(few) == set(public(openings(f"{name}/{HELD_OUT}"))[:8])
 
 
 def public(state: Any) -> list[bytes]:
@@ -88,7 +92,7 @@ def test_a_task_lasts_its_auctions_and_pays_for_vp_and_cards(name: str) -> None:
     task = TASKS[name]
     games = Games(200, task=name, seed=2, autoreset=False, observation=False)
     paid, won = np.zeros((200, task.num_players)), np.zeros(200, np.int64)
-    start = standing(games.state, task.num_players)
+    start = standing(games.state, task)
     cards = np.zeros_like(paid)
     while (going := np.flatnonzero(games.seat >= 0)).size:
         before = games.state[going].copy()
@@ -105,7 +109,7 @@ def test_a_task_lasts_its_auctions_and_pays_for_vp_and_cards(name: str) -> None:
     assert not games.truncated.any()
     assert won.max() == task.auctions
     others = (cards.sum(axis=1, keepdims=True) - cards) / (task.num_players - 1)
-    gained = standing(games.state, task.num_players) - start
+    gained = standing(games.state, task) - start
     assert np.allclose(paid, gained + CARD_VP * (others - cards), atol=1e-5)
     assert task.num_players > 2 or np.allclose(paid.sum(axis=1), 0, atol=1e-5)
 
@@ -132,11 +136,17 @@ def test_whole_games_have_task_names() -> None:
         GameOptions(4, task="full-3")
 
 
-def standing(state: Any, players: int) -> npt.NDArray[np.float64]:
-    """The margin over the best other seat, had all districts been scored (SCO-2)."""
+def standing(state: Any, task: Task) -> npt.NDArray[np.float64]:
+    """The margin over the best other seat, had all districts been scored (SCO-2), and in a task of
+    the park area that too, with all tiles (END-3).
+    """
+    players = task.num_players
     worth = (state["floors"] * state["value"].astype(np.int64))[:, None]
     owned = state["owner"][:, None] == np.arange(players)[None, :, None, None]
     vp = state["score"][:, :players] + (worth * owned).sum(axis=(2, 3))
+    if task.park:
+        types = (state["park_tiles"] > 0).sum(axis=1)
+        vp += state["park"][:, :players] * np.array([1, 2, 3, 5, 5, 5])[types][:, None]
     best = [np.delete(vp, seat, axis=1).max(axis=1) for seat in range(players)]
     margin: npt.NDArray[np.float64] = vp - np.stack(best, axis=1).astype(np.float64)
     return margin
@@ -145,9 +155,10 @@ def standing(state: Any, players: int) -> npt.NDArray[np.float64]:
 def test_invalid_tasks_are_refused() -> None:
     with pytest.raises(OptionError, match=r"task must be one of duel-3, .* not 'chess'"):
         Games(1, task="chess")
-    message = "openings alea-4/0 to alea-4/1279, those from alea-4/1024 held out, not 'alea-4/1280'"
-    with pytest.raises(OptionError, match=message):
-        Games(1, task="alea-4/1280")
+    message = "openings alea-4/0 to alea-4/1279, those from alea-4/1024 held out, not "
+    for wrong in ("1280", "1279-1280", "5-4", "-1", "7-", "+7", "٣"):
+        with pytest.raises(OptionError, match=message + re.escape(f"'alea-4/{wrong}'")):
+            Games(1, task=f"alea-4/{wrong}")
     with pytest.raises(OptionError, match="give no num_players, side, board or max_turns"):
         GameOptions(3, task="alea-4")
     assert GameOptions(task="three-3").num_players == 3

@@ -9,7 +9,7 @@ from skyenv.array_types import AnyArray, RecordArray
 from skyenv.engine.observation import CODES_DTYPE, OBSERVATION_DTYPE
 from skyenv.engine.openings import openings, task_of
 from skyenv.engine.options import GameOptions
-from skyenv.engine.rewards import REWARDS, TASK
+from skyenv.engine.rewards import REWARDS
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS
 from skyenv.rules.event_log import LOG_DTYPE
@@ -54,7 +54,7 @@ class Arrays(NamedTuple):
             games.
         blank: uint32 (b, GAME_WORDS), a game before its setup, or a task's openings.
         log: LOG_DTYPE (1,).
-        kind: of reward: OUTCOME, MARGIN, POINTS or TASK.
+        kind: of reward: OUTCOME, MARGIN, POINTS, TASK or PARK_TASK.
         autoreset: whether a row begins its next game when one is over.
     """
 
@@ -78,8 +78,9 @@ class Arrays(NamedTuple):
 def _kind(options: GameOptions) -> int:
     """Return the reward of compiled code; a user's reward function gets the outcome."""
     named = "outcome" if callable(options.reward) else options.reward
-    pays_vp = options.task is not None and task_of(options.task).auctions > 0
-    return TASK if named == "outcome" and pays_vp else REWARDS.index(named)
+    if named == "outcome" and options.task is not None:
+        return task_of(options.task).reward
+    return REWARDS.index(named)
 
 
 def as_words(state: RecordArray) -> AnyArray:

@@ -127,7 +127,7 @@ def play_row(arrays: Arrays, row: int, action: int) -> None:
             slot.reward[seat] = (counted_vp(game, kind, seat) - int(slot.vp[seat])) / (
                 MARGIN_SCALE if kind == MARGIN else 1.0
             )
-        if kind == TASK and bidding and game.phase == PHASE_BUILD:
+        if kind >= TASK and bidding and game.phase == PHASE_BUILD:
             for seat in range(players):
                 slot.reward[seat] -= charge(game, seat)
     elif slot.done and not slot.truncated:

@@ -20,7 +20,7 @@ import numpy as np
 
 from skyenv.array_types import Float64, Int64, RecordArray
 from skyenv.engine.results import write_results
-from skyenv.engine.rewards import CARD_VP, outcome_of
+from skyenv.engine.rewards import CARD_VP, OUTCOME, PARK_TASK, TASK, outcome_of
 from skyenv.errors import OptionError, shown
 from skyenv.rules.chance import hash32
 from skyenv.rules.compiling import entry_point, rule
@@ -37,7 +37,9 @@ class Task:
 
     Its payoff in VP is the change of the margin over the best other seat, as if all districts were
     scored, minus CARD_VP for every card paid; the other seats share that charge. With two seats it
-    is zero-sum. The price is a convention (docs/results/benchmark.md).
+    is zero-sum. The price is a convention (docs/results/benchmark.md). In a task of the park area
+    that is scored, too (END-3), with all its tiles turned up: each skyscraper there counts 1, 2, 3
+    or 5 VP for 0, 1, 2 or at least 3 different types among them.
 
     Attributes:
         cards: cards that every seat can bid with, in the first auction.
@@ -60,6 +62,13 @@ class Task:
     park: bool = False
     turns: int = 0
     least_gap: float = 0.0
+
+    @property
+    def reward(self) -> int:
+        """The kind of its reward "outcome", a number of :mod:`skyenv.engine.rewards`."""
+        if not self.auctions:
+            return OUTCOME
+        return PARK_TASK if self.park else TASK
 
 
 TASKS: Final[dict[str, Task]] = {
@@ -214,26 +223,24 @@ def payoffs(opening: str, state: RecordArray) -> list[float]:
         opening: the opening's name, such as "alea-4/7".
         state: the game at its end, GAME_DTYPE (1,).
     """
-    players = int(state["num_players"][0])
-    shares, margins, cards = _tally(state)
-    if not task_of(opening).auctions:
+    players, kind = int(state["num_players"][0]), task_of(opening).reward
+    shares, margins, cards = _tally(state, kind)
+    if kind == OUTCOME:
         if state["end"][0] == END_TRUNCATED:
             return [0.0] * players
         return list(outcome_of(shares[:players], players).tolist())
-    _, margins_before, cards_before = _tally(openings(opening))
+    _, margins_before, cards_before = _tally(openings(opening), kind)
     paid = (cards_before - cards)[:players]
     from_others = (paid.sum() - paid) / (players - 1)
     payoff = (margins - margins_before)[:players] + CARD_VP * (from_others - paid)
     return [round(vp, 2) for vp in payoff.tolist()]
 
 
-def _tally(
-    state: RecordArray,
-) -> tuple[Float64, Int64, Int64]:
-    """Return every seat's share of the win, its margin were all districts scored
+def _tally(state: RecordArray, kind: int) -> tuple[Float64, Int64, Int64]:
+    """Return every seat's share of the win, its margin by a kind of reward
     (:func:`skyenv.engine.results.write_results`), and its cards, dealt or not; each (4,).
     """
     shares, margins = np.zeros((1, MAX_PLAYERS)), np.zeros((1, MAX_PLAYERS), np.int64)
-    write_results(as_records(state, GAME_DTYPE), shares, np.zeros_like(margins), margins)
+    write_results(as_records(state, GAME_DTYPE), kind, shares, np.zeros_like(margins), margins)
     cards = state["known"].sum(axis=(2, 3)) + state["unknown"].sum(axis=2)
     return shares[0], margins[0], cards[0]

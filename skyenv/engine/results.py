@@ -3,7 +3,7 @@
 import numpy as np
 
 from skyenv.array_types import Float64, Int64, RecordArray
-from skyenv.engine.rewards import TASK, counted_vp, win_share
+from skyenv.engine.rewards import OUTCOME, counted_vp, win_share
 from skyenv.engine.validation import as_games
 from skyenv.rules.cards import cards_in_hand
 from skyenv.rules.compiling import entry_point
@@ -13,17 +13,17 @@ from skyenv.rules.scoring import winners
 
 
 @entry_point("the results of games")
-def write_results(state: Array, shares: Array, cards: Array, margins: Array) -> None:
+def write_results(state: Array, kind: int, shares: Array, cards: Array, margins: Array) -> None:
     """Write results by END-4 on the current scores: `shares` float64 (n, 4), winners sharing 1;
-    `cards` int64 (n, 4) in hand; `margins` int64 (n, 4), VP over the best other seat, were all
-    districts scored.
+    `cards` int64 (n, 4) in hand; `margins` int64 (n, 4), VP over the best other seat by a kind of
+    reward (:func:`skyenv.engine.rewards.counted_vp`).
     """
     for row in range(len(state)):
         best = winners(state[row])
         for seat in range(MAX_PLAYERS):
             shares[row, seat] = win_share(best, seat)
             cards[row, seat] = cards_in_hand(state[row], seat)
-            margins[row, seat] = counted_vp(state[row], TASK, seat)
+            margins[row, seat] = counted_vp(state[row], kind, seat)
 
 
 def results(state: RecordArray) -> tuple[Float64, Int64]:
@@ -39,5 +39,5 @@ def results(state: RecordArray) -> tuple[Float64, Int64]:
     games = as_games(state)
     shares = np.zeros((len(games), MAX_PLAYERS), np.float64)
     cards = np.zeros((len(games), MAX_PLAYERS), np.int64)
-    write_results(games, shares, cards, np.zeros_like(cards))
+    write_results(games, OUTCOME, shares, cards, np.zeros_like(cards))
     return shares, cards

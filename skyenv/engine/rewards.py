@@ -10,13 +10,20 @@ import numpy.typing as npt
 from skyenv.array_types import Bool, Float32, Float64, Int64
 from skyenv.errors import OptionError
 from skyenv.rules.compiling import rule
-from skyenv.rules.components import MAX_PLAYERS, NUM_RANKS
+from skyenv.rules.components import (
+    MAX_PLAYERS,
+    NUM_BUSINESSES,
+    NUM_RANKS,
+    PLOT_VALUE,
+    TILES_TURNED_UP,
+)
 from skyenv.rules.scoring import vp_if_scored
 from skyenv.rules.state import BID_BLACK, BID_COLOURED, PHASE_BID, PHASE_BUILD, GameRecord
 
 Share = TypeVar("Share", float, Float64)
 
-OUTCOME, MARGIN, POINTS, TASK = range(4)
+# TASK and PARK_TASK: the payoffs of tasks in a district and in the park area.
+OUTCOME, MARGIN, POINTS, TASK, PARK_TASK = range(5)
 REWARDS: Final = ("outcome", "margin", "points")
 MARGIN_SCALE: Final = 50.0  # reward "margin": this many VP ahead are a return of 1
 CARD_VP: Final = 1.5  # a task's payoff: VP charged for each card paid
@@ -38,8 +45,17 @@ def counted_vp(game: GameRecord, kind: int, seat: int) -> int:
 
 @rule
 def standing(game: GameRecord, kind: int, seat: int) -> int:
-    """Return the VP by which seats are compared; in a task as if all districts were scored."""
-    return vp_if_scored(game, seat) if kind == TASK else int(game.score[seat])
+    """Return the VP by which seats are compared; in a task as if all districts were scored, in the
+    park area's also the park area (END-3), with all its tiles turned up.
+    """
+    if kind < TASK:
+        return int(game.score[seat])
+    vp, types = vp_if_scored(game, seat), 0
+    if kind == PARK_TASK:
+        for business in range(NUM_BUSINESSES):
+            types += game.park_tiles[business] > 0
+        vp += int(game.park[seat]) * int(PLOT_VALUE[min(types, TILES_TURNED_UP)])
+    return vp
 
 
 @rule

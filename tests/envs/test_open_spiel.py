@@ -51,7 +51,7 @@ from skyenv.solving.tree import Opening
 
 TABLES = [(2, "back"), (3, "front"), (4, "back")]
 # Openings with few positions.
-SMALLEST = {"duel-3": 573, "alea-3": 573, "set-2": 376, "park-4": 30}
+SMALLEST = {"duel-3": 573, "alea-3": 573, "set-2": 376, "park-4": 16}
 PLAYTHROUGH = Path(__file__).parent / "fifth_avenue_playthrough.txt"
 CHANCE, TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")

@@ -13,7 +13,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 Chance = tuple[ChanceOutcome, ...]
 
 # Openings with few positions.
-SMALL = ("duel-3/573", "alea-3/573", "set-2/376", "park-4/30")
+SMALL = ("duel-3/573", "alea-3/573", "set-2/376", "park-4/16")
 
 
 def outcomes(game: Game, action: int) -> Iterator[tuple[Chance, float]]:

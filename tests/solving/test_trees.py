@@ -44,11 +44,14 @@ def test_values_and_best_responses_are_those_of_dealt_games(name: str, agent: st
     """Without the tree: the engine steps every deal, and agents are asked in the dealt games."""
     made, recursion = opening(name), Recursion(name, agent)
     policy, evaluator = policy_of(make_agent(agent), made).policy, Evaluator(made.tree)
-    seats = range(len(made.hands))
+    seats, acting = range(len(made.hands)), np.repeat(made.tree.kind, np.diff(made.tree.block))
     responses = [recursion.value(seat, responder=seat) for seat in seats]
     assert evaluator.best_responses(policy) == pytest.approx(responses, abs=1e-9)
     assert evaluator.values(policy) == pytest.approx([recursion.value(seat) for seat in seats])
     assert sum(responses) > sum(evaluator.values(policy))
+    best = sum(evaluator.best_response(policy, seat) * (acting == seat) for seat in seats)
+    assert evaluator.gain(best, policy) == pytest.approx(evaluator.nash_conv(policy))
+    assert evaluator.gain(policy, policy) == 0
 
 
 @pytest.mark.parametrize("name", ["duel-3/1", "alea-3/0", "three-3/326"])

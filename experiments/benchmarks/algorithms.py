@@ -32,7 +32,6 @@ from experiments.benchmarks.learners import (
     ALGORITHMS,
     Algorithm,
     Answer,
-    Exam,
     Problem,
     algorithm_of,
 )
@@ -40,10 +39,11 @@ from experiments.figures import Figure, check_plots, draw_lines, save, write
 from skyenv.array_types import Float64
 from skyenv.console.options import Options, option, run_program
 from skyenv.console.tables import markdown
-from skyenv.engine.openings import TASKS, measured, openings
+from skyenv.engine.openings import TASKS, measured
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
-from skyenv.solving.best_response import largest_losses
+from skyenv.solving.best_response import Evaluator, largest_losses
+from skyenv.solving.tree import Opening
 from skyenv.statistics import interquartile_means
 from skyenv_agents.learned.torch_network import use_processor
 
@@ -76,6 +76,8 @@ class Curve(NamedTuple):
         task, label: of the runs.
         across: float64 (2, k), medians of decisions and seconds at each point.
         figures: NashConv then.
+        shares: its mean share of each opening's range of payoffs, by which algorithms are ranked:
+            in VP an opening with a large range would decide.
         runs: the files.
     """
 
@@ -83,6 +85,7 @@ class Curve(NamedTuple):
     label: str
     across: Float64
     figures: list[Figure]
+    shares: list[float]
     runs: list[Run]
 
 
@@ -99,7 +102,7 @@ class AlgorithmsOptions(Options):
     decisions: int = option(
         10**6, "budget of those that learn from play; tabular ones take 100 times as many", low=64
     )
-    openings: int = option(32, "held-out openings to measure on", low=1)
+    openings: int = option(32, "held-out openings to measure on", low=1, high=256)
     sweep: bool = option(False, "compare hyperparameters, by one seed on training openings")
 
     @property
@@ -111,8 +114,11 @@ class AlgorithmsOptions(Options):
 # ---- runs ----
 
 
-# An opening's exam, which all runs share.
-exam_of: Final = cache(Exam)
+@cache
+def openings_of(task: str, number: int, training: bool) -> list[Opening]:
+    """Return a task's first openings, held-out ones or those to train on; all runs share them."""
+    names = measured(f"{task}/0-{number - 1}" if training else task, number)
+    return [*map(Opening, names)]
 
 
 def judged(algorithm: Algorithm, problem: Problem) -> Iterator[tuple[Run, Answer]]:
@@ -127,7 +133,7 @@ def judged(algorithm: Algorithm, problem: Problem) -> Iterator[tuple[Run, Answer
     for reached, answer in learner:
         seconds += time.process_time() - begun
         if reached >= min(due, most):
-            found = nash_convs(problem.exams, answer)
+            found = nash_convs(problem.openings, answer)
             text = f"{algorithm.label}, {problem.task}: {reached:,} decisions"
             print(f"{text}, {np.mean(found):.4f} VP", flush=True)
             yield {"decisions": reached, "seconds": seconds, "nash_conv": found}, answer
@@ -139,19 +145,19 @@ def judged(algorithm: Algorithm, problem: Problem) -> Iterator[tuple[Run, Answer
     raise OptionError(f"{algorithm.label} ended after {reached:,} of {most:,} decisions")
 
 
-def nash_convs(exams: Sequence[Exam], answer: Answer) -> list[float]:
-    """Return NashConv in each exam's opening."""
-    return [exam.evaluator.nash_conv(answer(exam)) for exam in exams]
+def nash_convs(openings: Sequence[Opening], answer: Answer) -> list[float]:
+    """Return NashConv in each opening."""
+    return [Evaluator(opening.tree).nash_conv(answer(opening)) for opening in openings]
 
 
-def mistakes_of(exams: Sequence[Exam], answer: Answer) -> Run:
+def mistakes_of(openings: Sequence[Opening], answer: Answer) -> Run:
     """Return the mean loss by each kind of mistake, and the costliest decisions in words."""
     kinds, losses = [], []
-    for exam in exams:
-        policy = answer(exam)
-        kinds.append(play(exam.opening, policy))
-        worst = largest_losses(exam.opening, exam.evaluator, policy, WORST)
-        losses += [(loss.vp, f"{exam.opening.name}: {loss.text()}") for loss in worst]
+    for opening in openings:
+        policy = answer(opening)
+        kinds.append(play(opening, policy))
+        worst = largest_losses(opening, Evaluator(opening.tree), policy, WORST)
+        losses += [(loss.vp, f"{opening.name}: {loss.text()}") for loss in worst]
     return {
         "mistakes": {kind: float(np.mean([one[kind] for one in kinds])) for kind in MISTAKES},
         "worst": [text for _, text in sorted(losses, reverse=True)[:WORST]],
@@ -183,13 +189,12 @@ def planned(options: AlgorithmsOptions) -> Iterator[tuple[Algorithm, str, int, P
 
 def run(algorithm: Algorithm, task: str, seed: int, options: AlgorithmsOptions) -> Run:
     """Let an algorithm learn a task, and judge it now and then."""
-    most = min(options.openings, len(openings(task)))
-    training = [exam_of(f"{task}/{index}") for index in range(most)]
-    exams = training if options.sweep else [*map(exam_of, measured(task, options.openings))]
-    problem = Problem(task, seed, options.decisions, exams)
+    openings = openings_of(task, options.openings, options.sweep)
+    problem = Problem(task, seed, options.decisions, openings)
     points, answers = zip(*judged(algorithm, problem), strict=True)
-    more = mistakes_of(exams, answers[-1])
+    more = mistakes_of(problem.openings, answers[-1])
     if algorithm.share == 1 and not options.sweep:  # tabular ones know the exams alone
+        training = openings_of(task, options.openings, training=True)
         more["training"] = nash_convs(training, answers[-1])
     kept = {"label": algorithm.label, "task": task, "seed": seed, "budget": options.decisions}
     return {**kept, "openings": options.openings, "points": points, **more}
@@ -216,21 +221,31 @@ def curves(options: AlgorithmsOptions) -> list[Curve]:
         found.setdefault(key, []).append(content)
     tasks = [*TASKS]
     ordered = sorted(found.items(), key=lambda item: (tasks.index(item[0][0]), *item[0]))
-    return [curve(*key, runs) for key, runs in ordered]
+    ranges = {
+        task: np.array([Evaluator(opening.tree).payoff_range for opening in openings])
+        for task in {key[0] for key in found}
+        for openings in [openings_of(task, options.openings, options.sweep)]
+    }
+    return [curve(*key, runs, ranges[key[0]]) for key, runs in ordered]
 
 
-def curve(task: str, label: str, budget: int, runs: list[Run]) -> Curve:
-    """Return runs of an algorithm as one curve, as long as the shortest."""
+def curve(task: str, label: str, budget: int, runs: list[Run], ranges: Float64) -> Curve:
+    """Return runs of an algorithm as one curve, as long as the shortest; `ranges` are the openings'
+    ranges of payoffs.
+    """
     points = [*zip(*(run["points"] for run in runs), strict=False)]
     decisions, seconds, scores = (
-        np.array([[np.mean(one[field]) for one in point] for point in points]).T
+        np.array([[one[field] for one in point] for point in points])
         for field in ("decisions", "seconds", "nash_conv")
     )
-    across, figures = np.median([decisions, seconds], axis=1), []
-    for made, spent, one in zip(*across, interquartile_means(scores), strict=True):
+    across, figures = np.median([decisions, seconds], axis=2), []
+    means, shares = (
+        interquartile_means(values.mean(axis=2).T) for values in (scores, scores / ranges)
+    )
+    for made, spent, one in zip(*across, means, strict=True):
         name = f"{label}: {task} after {made:,.0f} of {budget:,} decisions, {spent:.3g} s"
         figures.append(Figure(name, one.mean, one.low, one.high, "VP", len(runs)))
-    return Curve(task, label, across, figures, runs)
+    return Curve(task, label, across, figures, [one.mean for one in shares], runs)
 
 
 def comparison(found: Sequence[Curve], tiers: Sequence[int]) -> list[list[str]]:
@@ -238,13 +253,13 @@ def comparison(found: Sequence[Curve], tiers: Sequence[int]) -> list[list[str]]:
 
     Of several budgets of an algorithm the smallest that reaches the tier counts.
     """
-    head = ["task", "algorithm", "seeds", "decisions", "processor time", "NashConv, VP", "95 %"]
-    lines = [[*head, "on training openings"]]
+    head = ["task", "algorithm", "seeds", "decisions", "processor time", "of the range"]
+    lines = [[*head, "NashConv, VP", "95 %", "on training openings"]]
     for task, tier in itertools.product(dict.fromkeys(one.task for one in found), tiers):
         reached = [one for one in found if one.task == task and one.across[0, -1] >= tier]
         chosen = {one.label: one for one in reversed(reached)}.values()
         rows = [(one, int(np.argmax(one.across[0] >= tier))) for one in chosen]
-        rows.sort(key=lambda row: row[0].figures[row[1]].median)
+        rows.sort(key=lambda row: row[0].shares[row[1]])
         lines += [line_of(*row) for row in rows]
     return lines
 
@@ -257,6 +272,7 @@ def line_of(one: Curve, point: int) -> list[str]:
     interval = f"{score.lowest:.3g} to {score.highest:.3g}" if len(one.runs) > 1 else ""
     return [
         *(f"`{one.task}`", one.label, str(len(one.runs)), f"{made:,.0f}", f"{spent:,.3g} s"),
+        f"{100 * one.shares[point]:.3g} %",
         *(f"{score.median:.3g}", interval, "" if training is None else f"{training:.3g}"),
     ]
 

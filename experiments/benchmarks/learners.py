@@ -1,10 +1,10 @@
 """Learning algorithms for bidding tasks, as generators of policies.
 
-Each generator yields the number of decisions so far and an *answer*, a function from an
-:class:`Exam` to the current policy. Only decisions with a choice count, by all learning seats. The
-first answer is the initial policy, after compilation.
+Each generator yields the number of decisions so far and an *answer*, a function from an opening to
+the current policy there. Only decisions with a choice count, by all learning seats. The first
+answer is the initial policy, after compilation.
 
-Tabular algorithms (CFR+, MCCFR) learn every exam's opening separately, and count the decisions in
+Tabular algorithms (CFR+, MCCFR) learn every measured opening separately, and count the decisions in
 all of them. The others learn the whole task with a network, from training openings sampled by the
 seed. Hyperparameters are in the calls below and in ALGORITHMS.
 """
@@ -21,71 +21,24 @@ import torch
 from experiments.baselines import reinforce, sb3_maskable_ppo
 from experiments.benchmarks.mccfr import Sampler
 from experiments.training.config import Config
-from experiments.training.rollouts import arranged
 from experiments.training.train import Training
-from skyenv.engine.games import Games
-from skyenv.engine.observation import codes_of
-from skyenv.engine.options import GameOptions
+from skyenv.agents import Agent, Decisions, Evaluations
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError, shown
-from skyenv.rules.record import Array
-from skyenv.solving.best_response import Evaluator, Policy
+from skyenv.solving.best_response import Policy
 from skyenv.solving.equilibrium import Solver
 from skyenv.solving.mixing import information_sets
-from skyenv.solving.responses import note, queries
-from skyenv.solving.tree import CHANCE, Opening
-from skyenv_agents.learned.layout import used_inputs
-from skyenv_agents.learned.networks import masked_softmax
+from skyenv.solving.responses import policy_of
+from skyenv.solving.tree import Opening
+from skyenv_agents.learned.networks import NetworkAgent, PolicyPlayer, masked_softmax
 from skyenv_agents.learned.policy import PolicyAgent
 
-# Decisions in one forward pass.
-ROWS: Final = 2048
 # Concurrent games of PPO.
 GAMES: Final = 64
 # Size of each buffer of NFSP, in decisions.
 REMEMBERED: Final = 100_000
 
-# A policy: returns the probabilities of all actions, float64 (k, 103).
-#
-# Its arguments are observations, float32 (k, OBSERVATION_SIZE), the masks of legal actions, int8
-# (k, 103), and the seats to act, int8 (k,).
-Probabilities = Callable[[Array, Array, Array], Array]
-
-
-class Exam:
-    """An opening for the evaluation of policies, with all its possible decisions.
-
-    Args:
-        name: name of the opening, such as "alea-4/0".
-
-    Attributes:
-        opening: the opening. tree: its tree.
-        evaluator: computes NashConv in the tree.
-        uniform: the uniform policy over the legal actions.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.opening = opening = Opening(name)
-        self.tree = opening.tree
-        self.evaluator = Evaluator(self.tree)
-        self.uniform = Solver(self.tree).solution().policy
-        deciding = np.flatnonzero(self.tree.kind < CHANCE)
-        self._queries = queries(opening, deciding, np.ones_like(self.evaluator.reach))
-        self._games = Games.of(self._queries.states, GameOptions(task=name), observation=True)
-
-    def policy(self, probabilities: Probabilities) -> Policy:
-        """Return the exact policy of a network, queried once in every decision with a choice."""
-        policy = self.uniform.copy()
-        for first in range(0, len(self._queries.node), ROWS):
-            rows = slice(first, first + ROWS)
-            node, hand = self._queries.node[rows], self._queries.hand[rows]
-            observation, mask = self._games.observation[rows], self._games.mask[rows]
-            shares = probabilities(observation, mask, self.tree.kind[node])
-            note(self.opening, node, hand, shares[None], policy[None])
-        return policy
-
-
-Answer = Callable[[Exam], Policy]
+Answer = Callable[[Opening], Policy]
 Learner = Iterator[tuple[int, Answer]]
 
 
@@ -96,13 +49,18 @@ class Problem(NamedTuple):
         task: name of the task.
         seed: seed of the learner.
         decisions: budget of decisions.
-        exams: the openings for evaluation.
+        openings: those to be measured on.
     """
 
     task: str
     seed: int
     decisions: int
-    exams: Sequence[Exam]
+    openings: Sequence[Opening]
+
+
+def answer_of(agent: Agent) -> Answer:
+    """Return the answer of an agent that samples its evaluation."""
+    return lambda opening: policy_of(agent, opening).policy
 
 
 # ---- tabular ----
@@ -110,15 +68,15 @@ class Problem(NamedTuple):
 
 def cfr_plus(problem: Problem) -> Learner:
     """Return CFR+ on the whole tree; an iteration visits every decision of every hand twice."""
-    Solver(problem.exams[0].tree).run(1)  # compiles
-    solvers = [Solver(exam.tree) for exam in problem.exams]
-    size = sum(2 * information_sets(exam.tree).choices for exam in problem.exams)
+    Solver(problem.openings[0].tree).run(1)  # compiles
+    solvers = [Solver(opening.tree) for opening in problem.openings]
+    size = sum(2 * information_sets(solver.tree).choices for solver in solvers)
     return _tabular(problem, solvers, lambda: size * solvers[0].iterations, 0)
 
 
 def mccfr(problem: Problem) -> Learner:
     """Return MCCFR with external sampling and unweighted regrets and averages."""
-    samplers = [Sampler(exam.tree, problem.seed) for exam in problem.exams]
+    samplers = [Sampler(opening.tree, problem.seed) for opening in problem.openings]
     for sampler in samplers:
         sampler.run(0)
     return _tabular(problem, samplers, lambda: sum(int(one.made[0]) for one in samplers), 4)
@@ -128,9 +86,9 @@ def _tabular(
     problem: Problem, solvers: Sequence[Solver], decisions: Callable[[], int], more: int
 ) -> Learner:
     """Yield results after runs of as many iterations as so far plus `more`, at least 1."""
-    of_exam = dict(zip(problem.exams, solvers, strict=True))
+    solver_of = dict(zip(problem.openings, solvers, strict=True))
     while True:
-        yield decisions(), lambda exam: of_exam[exam].solution().policy
+        yield decisions(), lambda opening: solver_of[opening].solution().policy
         iterations = max(solvers[0].iterations + more, 1)
         for solver in solvers:
             solver.run(iterations)
@@ -142,8 +100,7 @@ def _tabular(
 def vanilla_gradient(problem: Problem, **options: Any) -> Learner:
     """Return REINFORCE, :mod:`experiments.baselines.reinforce`."""
     for decisions, network in reinforce.train(problem.task, problem.seed, **options):
-        networks = [network] * 2
-        yield decisions, partial(Exam.policy, probabilities=partial(_seat_probabilities, networks))
+        yield decisions, answer_of(reinforce.NetworkAgent(network))
 
 
 def ppo(problem: Problem, **options: Any) -> Learner:
@@ -166,19 +123,12 @@ def ppo(problem: Problem, **options: Any) -> Learner:
     )
     training = Training(config)
     training.begin()
-    answer = partial(Exam.policy, probabilities=partial(_trainer_probabilities, training.mean))
     while True:
-        yield training.decisions, answer
+        yield (
+            training.decisions,
+            lambda opening: policy_of(NetworkAgent(training.frozen()), opening).policy,
+        )
         training.update()
-
-
-@torch.no_grad()
-def _trainer_probabilities(
-    network: torch.nn.Module, observation: Array, mask: Array, _: Array
-) -> Array:
-    codes = arranged(codes_of(observation), used_inputs(2, False))
-    outputs = network(codes, torch.from_numpy(mask != 0))
-    return outputs[0].double().exp().numpy()  # type: ignore[no-any-return]
 
 
 def maskable_ppo(problem: Problem, **changes: Any) -> Learner:
@@ -197,13 +147,9 @@ def maskable_ppo(problem: Problem, **changes: Any) -> Learner:
     model = sb3_maskable_ppo.make_model(env, options)
     while True:
         agent = PolicyAgent(model.policy)
-        yield decisions, partial(Exam.policy, probabilities=partial(_agent_probabilities, agent))
+        yield decisions, answer_of(agent)
         env.set_opponents(agent)
         model.learn(GAMES * options.steps, callback=count, reset_num_timesteps=False)
-
-
-def _agent_probabilities(agent: PolicyAgent, observation: Array, mask: Array, _: Array) -> Array:
-    return agent.probabilities(observation, mask)
 
 
 # ---- OpenSpiel ----
@@ -285,8 +231,7 @@ def _self_play(
     env = Environment(game, chance_event_sampler=ChanceEventSampler(seed=problem.seed))
     (size,), actions = env.observation_spec()["info_state"], env.action_spec()["num_actions"]
     agents = [make(seat, size, actions) for seat in range(2)]
-    networks = [network_of(agent) for agent in agents]
-    answer = partial(Exam.policy, probabilities=partial(_seat_probabilities, networks))
+    answer = answer_of(SeatsAgent([network_of(agent) for agent in agents]))
     decisions, step = 0, env.reset()
     while True:
         yield decisions, answer
@@ -299,13 +244,20 @@ def _self_play(
         step = env.reset()
 
 
-@torch.no_grad()
-def _seat_probabilities(
-    networks: Sequence[Any], observation: Array, mask: Array, seat: Array
-) -> Array:
-    inputs = torch.from_numpy(observation)
-    logits = torch.stack([network(inputs) for network in networks]).double().numpy()
-    return masked_softmax(logits[seat, np.arange(len(seat))], mask)
+class SeatsAgent(PolicyPlayer):
+    """An agent that samples from a network for each seat, whose outputs are logits."""
+
+    deterministic = False
+
+    def __init__(self, networks: Sequence[Any]) -> None:
+        self.networks = networks
+
+    @torch.no_grad()
+    def evaluate(self, decisions: Decisions) -> Evaluations:
+        """See :class:`skyenv.agents.Agent`."""
+        inputs, rows = torch.from_numpy(decisions.observation), np.arange(len(decisions))
+        logits = np.stack([network(inputs).double().numpy() for network in self.networks])
+        return masked_softmax(logits[decisions.seat, rows], decisions.mask), None
 
 
 # ---- table ----

@@ -9,43 +9,39 @@ import pytest
 
 from experiments.benchmarks import algorithms
 from experiments.benchmarks.algorithms import AlgorithmsOptions
-from experiments.benchmarks.learners import ALGORITHMS, Answer, Exam, Learner, Problem
+from experiments.benchmarks.learners import ALGORITHMS, Answer, Learner, Problem
 from experiments.benchmarks.mccfr import Sampler
 from experiments.figures import read
+from policies import uniform_policy
 from skyenv.agents import CallableAgent
 from skyenv.engine.openings import measured
 from skyenv.files import read_json
-from skyenv.solving.best_response import Policy
+from skyenv.solving.best_response import Evaluator, Policy
 from skyenv.solving.responses import policy_of
+from skyenv.solving.tree import Opening
 
 TRAINED_ON = ("duel-3/0", "duel-3/1")
 
 
-def first_legal(exam: Exam) -> Policy:
+def first_legal(opening: Opening) -> Policy:
     """The policy that takes the first legal action."""
-    return exam.policy(lambda _codes, mask, _seat: np.eye(103)[mask.argmax(axis=1)])
+    agent = CallableAgent(lambda decisions: decisions.mask.argmax(axis=1))
+    return policy_of(agent, opening).policy
 
 
 def test_mccfr_comes_close_to_an_equilibrium() -> None:
-    exam = Exam("alea-3/1")
-    sampler = Sampler(exam.tree, seed=1)
-    assert (sampler.solution().policy == exam.uniform).all()
+    opening = Opening("alea-3/1")
+    evaluator, uniform = Evaluator(opening.tree), uniform_policy(opening)
+    sampler = Sampler(opening.tree, seed=1)
+    assert (sampler.solution().policy == uniform).all()
     sampler.run(20_000)
-    found, before = map(exam.evaluator.nash_conv, (sampler.solution().policy, exam.uniform))
+    found, before = map(evaluator.nash_conv, (sampler.solution().policy, uniform))
     assert 0 < found < 0.1 * before
-
-
-def test_a_policy_is_judged_like_the_agent_that_samples_it() -> None:
-    exam = Exam("duel-3/2")
-    agent = CallableAgent(lambda decisions: decisions.mask.argmax(axis=1))
-    acted = policy_of(agent, exam.opening).policy
-    found, wanted = map(exam.evaluator.nash_conv, (first_legal(exam), acted))
-    assert found == pytest.approx(wanted, abs=1e-12)
 
 
 def alternating(problem: Problem) -> Learner:
     """A learner of one's own: the uniform policy, and always the first legal action."""
-    answers: list[Answer] = [lambda exam: exam.uniform, first_legal]
+    answers: list[Answer] = [uniform_policy, first_legal]
     for decisions in itertools.count():
         yield decisions * problem.decisions // 4, answers[decisions % 2]
 
@@ -87,8 +83,12 @@ def test_a_learner_of_ones_own_is_compared(tmp_path: Path) -> None:
     assert compared(tmp_path, "--algorithms", OWN, "--seeds", "1") == 0
     run = read_json(tmp_path / f"{__name__}.alternating-duel-3-64-0.json")
     assert [point["decisions"] for point in run["points"]] == [16, 32, 64]
-    exams = [[Exam(name) for name in names] for names in (measured("duel-3", 2), TRAINED_ON)]
-    uniform, training = ([one.evaluator.nash_conv(one.uniform) for one in of] for of in exams)
+    openings = [*map(Opening, (*measured("duel-3", 2), *TRAINED_ON))]
+    evaluators = [Evaluator(one.tree) for one in openings]
+    convs = [
+        one.nash_conv(uniform_policy(of)) for one, of in zip(evaluators, openings, strict=True)
+    ]
+    uniform, training = convs[:2], convs[2:]
     assert run["points"][-1]["nash_conv"] == pytest.approx(uniform)
     assert run["training"] == pytest.approx(training)
     assert sum(run["mistakes"].values()) == pytest.approx(np.mean(uniform))
@@ -97,6 +97,8 @@ def test_a_learner_of_ones_own_is_compared(tmp_path: Path) -> None:
     rows = read_json(tmp_path / "algorithms.json")["comparison"]
     assert [row[1] for row in rows] == ["algorithm", "MCCFR, external sampling", OWN]
     assert rows[-1][-1] == f"{np.mean(training):.3g}"
+    ranges = [evaluator.payoff_range for evaluator in evaluators[:2]]
+    assert rows[-1][5] == f"{100 * np.mean(np.divide(uniform, ranges)):.3g} %"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +141,6 @@ def test_settings_are_compared_on_training_openings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["mmd", "ppo", "reinforce"])
 def test_networks_learn(name: str) -> None:
     """Some of what a uniform policy loses in held-out openings, by their own answers."""
-    exams = [Exam(one) for one in measured("duel-3", 8)]
-    problem = Problem("duel-3", 1, 16_000, exams)
+    problem = Problem("duel-3", 1, 16_000, [*map(Opening, measured("duel-3", 8))])
     points = [point["nash_conv"] for point, _ in algorithms.judged(ALGORITHMS[name], problem)]
     assert np.mean(points[-1]) < 0.9 * np.mean(points[0])

@@ -13,12 +13,10 @@ import datetime
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -42,22 +40,20 @@ from skyenv.console.options import (
     common,
     option,
 )
+from skyenv.console.progress import progress
 from skyenv.engine.games import Games
 from skyenv.engine.openings import OF_AUCTIONS, TASKS, measured
 from skyenv.engine.options import table_label, table_name
-from skyenv.errors import CheckpointError, OptionError
+from skyenv.errors import OptionError
 from skyenv.files import (
     check_writable,
     locked,
-    parse_json,
     read_sealed,
     sealed,
-    unsealed,
     write_atomically,
 )
 from skyenv.solving.commands import means, measure
-from skyenv.solving.responses import LEAST_SAMPLES, most_decisions
-from skyenv.solving.tree import Opening
+from skyenv.solving.responses import LEAST_SAMPLES
 from skyenv.statistics import interval
 
 NAME: Final = "skyenv-bench 2"
@@ -76,15 +72,8 @@ SECRET: Final = 20261126
 SEARCH_MILLISECONDS: Final = 10.0
 # Milliseconds a decision; look-ahead with a slower agent would take hours.
 QUICK_ENOUGH: Final = 2.0
-# Numbers of timed decisions, and of games in a batch of them.
+# Number of timed decisions.
 TIMED: Final = 200
-BATCH: Final = 16
-# Decisions in the games of a paired seed: with the panel, by the number of players; and those of
-# the look-ahead exploiter.
-DECISIONS: Final = {2: 3_100, 3: 7_900, 4: 14_000}
-LOOKAHEAD_DECISIONS: Final = 310
-# CPU milliseconds of a decision of the panel, on average in its games.
-PANEL_MILLISECONDS: Final = 0.3
 # Options that the protocol fixes.
 FIXED: Final = ("tasks", "openings", "players", "paired_seeds", "lookahead")
 
@@ -172,11 +161,9 @@ class Parts:
             write_atomically(self._path, json.dumps(sealed(self._found)))
         return self._found[key]
 
-    def pace(self, agent: Agent, games: int = 1) -> dict[str, float]:
-        """Return :func:`milliseconds` of the agent or of one made of it."""
-        found: dict[str, float] = self.of(
-            f"pace of {agent.name}, {games} games", partial(milliseconds, agent, games)
-        )
+    def pace(self) -> dict[str, float]:
+        """Return :func:`milliseconds` of the agent."""
+        found: dict[str, float] = self.of("pace", partial(milliseconds, self.agent))
         return found
 
 
@@ -191,8 +178,6 @@ def run_benchmark(options: BenchmarkOptions) -> None:
         held.enter_context(locked(folder))
         agents = [Parts(folder, spec) for spec in options.agents]
         try:
-            for parts in agents:
-                print(told(options, parts), file=sys.stderr)
             entries = [
                 {"track": track, "budget": budget, "note": options.note, **figures(options, parts)}
                 for parts, (track, budget) in zip(agents, chosen, strict=True)
@@ -233,7 +218,7 @@ def figures(options: BenchmarkOptions, parts: Parts) -> dict[str, Any]:
         parts.of("cost", lambda: spent, recompute=True)
     return {
         "agent": parts.who,
-        "milliseconds": parts.pace(parts.agent),
+        "milliseconds": parts.pace(),
         "headlines": headlines(exact, found),
         "exact": exact,
         "tables": found,
@@ -261,55 +246,18 @@ def headlines(
 # ---- time ----
 
 
-def milliseconds(agent: Agent, number: int) -> dict[str, float]:
-    """Return the CPU time of a decision in ms, mean and 95th percentile ("most"), in a number of
-    concurrent games between greedy players.
+def milliseconds(agent: Agent) -> dict[str, float]:
+    """Return the CPU time of a single decision in ms, mean and 95th percentile ("most"), in a game
+    between greedy players.
     """
-    games = Games(number, 2, seed=1)
-    greedy = make_agent("greedy")
-    spent = list[float]()
-    decide(games, agent)  # compiles
-    while len(spent) < TIMED // number:
+    game, greedy, spent = Games(1, 2, seed=1), make_agent("greedy"), list[float]()
+    decide(game, agent)  # compiles
+    while len(spent) < TIMED:
         began = process_time()
-        decide(games, agent)
-        spent.append(1000 * (process_time() - began) / number)
-        games.step(decide(games, greedy))
+        decide(game, agent)
+        spent.append(1000 * (process_time() - began))
+        game.step(decide(game, greedy))
     return {"mean": float(np.mean(spent)), "most": float(np.quantile(spent, 0.95))}
-
-
-def told(options: BenchmarkOptions, parts: Parts) -> str:
-    """Return a line with the CPU time that the measurement of an agent takes from the start."""
-    agent = parts.agent
-    each = parts.pace(agent, BATCH)["mean"]
-    questions = parts.of("questions", partial(questions_for, agent, options.samples))
-    tried = [name for task in options.tasks for name in measured(task, 3)]
-    asked = sum(int(most_decisions(Opening(name)).sum()) for name in tried) / 3
-    played = options.paired_seeds * sum(DECISIONS[players] for players in options.players)
-    spent = {
-        "bidding tasks": options.openings * asked * questions * each,
-        "games with the panel": played * (each + PANEL_MILLISECONDS) / 2,
-    }
-    if _looks_ahead(options, parts) and 2 in options.players:
-        own = parts.pace(LookaheadAgent(agent), BATCH)["mean"]
-        spent["look-ahead"] = options.lookahead * LOOKAHEAD_DECISIONS * own
-    text = ", ".join(f"{part} {time / 60_000:.1f}" for part, time in spent.items())
-    whole = sum(spent.values()) / 60_000
-    return f"{parts.spec}: about {whole:.1f} minutes of CPU time from the start ({text})"
-
-
-def questions_for(agent: Agent, samples: int) -> int:
-    """Return how many random numbers a decision of a task takes, see
-    :func:`skyenv.solving.responses.policy_of`.
-    """
-    games = Games(TIMED, 2, seed=1)
-    games.play_random(50)
-    once, again = (decide(games, agent, salt=salt) for salt in range(2))
-    most = 2 if np.array_equal(once, again) else 2 + samples
-    return 1 if agent.samples_evaluation else most
-
-
-def _looks_ahead(options: BenchmarkOptions, parts: Parts) -> bool:
-    return bool(options.lookahead) and parts.pace(parts.agent)["mean"] <= QUICK_ENOUGH
 
 
 # ---- bidding tasks ----
@@ -317,11 +265,12 @@ def _looks_ahead(options: BenchmarkOptions, parts: Parts) -> bool:
 
 def _exact(options: BenchmarkOptions, parts: Parts, task: str) -> dict[str, Any]:
     """Return NashConv in a task's first held-out openings, and the means."""
-    samples = options.samples
-    rows = [
-        parts.of(f"{name}, {samples} samples", partial(measure, parts.agent, name, samples))
-        for name in measured(task, options.openings)
-    ]
+    samples, rows, names = options.samples, [], measured(task, options.openings)
+    with progress(len(names), "opening", desc=task) as bar:
+        for name in names:
+            compute = partial(measure, parts.agent, name, samples)
+            rows.append(parts.of(f"{name}, {samples} samples", compute))
+            bar.update()
     return {"samples": samples, **means(rows), "openings": rows}
 
 
@@ -353,7 +302,7 @@ def _table(options: BenchmarkOptions, parts: Parts, players: int) -> dict[str, A
     exploiters: list[tuple[Agent | str, int]] = [
         (name, options.paired_seeds) for name in options.exploiters
     ]
-    if _looks_ahead(options, parts) and players == 2:
+    if players == 2 and options.lookahead and parts.pace()["mean"] <= QUICK_ENOUGH:
         exploiters.append((LookaheadAgent(parts.agent), options.lookahead))
     for exploiter, paired_seeds in exploiters:
         best, half = make_agent(exploiter), max(1, paired_seeds // 2)
@@ -442,35 +391,6 @@ def as_json(content: Mapping[str, Any]) -> str:
     return json.dumps(sealed(dict(content)), indent=1, ensure_ascii=False) + "\n"
 
 
-def published(path: Path) -> list[dict[str, Any]]:
-    """Return the agents' figures in a file of :func:`as_json`, or in one of skyenv-bench 1.
-
-    Raises:
-        CheckpointError: the file is damaged. OSError: it can't be read.
-    """
-    try:
-        content = parse_json(path.read_bytes())
-        if isinstance(content, dict) and content["benchmark"] == NAME:
-            return list(unsealed(content)["agents"])
-        return [_of_bench_1(one) for one in (content if isinstance(content, list) else [content])]
-    except (ValueError, TypeError, KeyError) as error:
-        raise CheckpointError(f"{path} is damaged: {error}") from error
-
-
-def _of_bench_1(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an agent's figures of skyenv-bench 1 with the fields of this version."""
-    for one in entry["tables"]:
-        by, most = max(one["exploiters"].items(), key=lambda each: float(each[1]["low"]))
-        above = {end: max(0.0, share - one["par"]) for end, share in most.items()}
-        one["exploitability"] = {"by": by if above["mean"] else "–", **above}
-    for one in entry["exact"].values():
-        one["openings"] = one.get("openings") or one["positions"]  # as older files call them
-        for unit in ("nash_conv", "share"):
-            one[unit] = float(np.mean([row[unit] for row in one["openings"]]))
-    numbers = dict.fromkeys(("bidding", "games"))
-    return {**entry, "headlines": numbers, "budget": entry["training"], "note": ""}
-
-
 def report(content: Mapping[str, Any]) -> str:
     """Return the report as text."""
     changed = ", ".join(name.replace("_", " ") for name in content["changed"])
@@ -493,10 +413,10 @@ def as_csv(content: Mapping[str, Any]) -> str:
     for entry in content["agents"]:
         record = {name: entry[name] for name in ("agent", "track", "budget", "note")}
         record |= entry["headlines"]
-        record |= {f"NashConv in {task}": one["nash_conv"] for task, one in entry["exact"].items()}
-        for one, figure in product(entry["tables"], ("wins", "exploitability")):
-            name = f"{figure}, {table_label(one['players'], one['side'])}"
-            record |= {f"{name}, {end}": one[figure][end] for end in ("mean", "low", "high")}
+        record["nash_conv"] = {task: one["nash_conv"] for task, one in entry["exact"].items()}
+        for one in entry["tables"]:
+            wins = {name: one[name] for name in ("wins", "exploitability")}
+            record[table_name(one["players"], one["side"])] = wins
         records.append(record)
     return tables.csv_text(records)
 

@@ -261,17 +261,7 @@ def as_csv(results: Sequence[Result]) -> str:
     """Return the results as CSV with a header; an estimate has three columns, such as `share`,
     `share_low` and `share_high`.
     """
-    rows = []
-    for result in results:
-        row = {}
-        for name, value in vars(result).items():
-            row[name] = value
-            if isinstance(value, Estimate):
-                row[name] = value.mean
-                row[f"{name}_low"] = value.low
-                row[f"{name}_high"] = value.high
-        rows.append(row)
-    return csv_text(rows)
+    return csv_text([asdict(result) for result in results])
 
 
 def as_json(results: Sequence[Result]) -> str:

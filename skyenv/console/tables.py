@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 Rows = Sequence[Sequence[str]]
@@ -83,8 +83,20 @@ def latex(rows: Rows, left: int = 1) -> str:
 
 
 def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return records with the same fields as CSV, with a header."""
-    text = io.StringIO()
+    """Return records with the same fields as CSV, with a header.
+
+    Items of nested records and sequences are named ``NAME_FIELD`` and ``NAME_0``, the mean of an
+    estimate ``NAME`` alone.
+    """
+    text, rows = io.StringIO(), [dict(_flat(record)) for record in records]
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([[*records[0]], *(record.values() for record in records)])
+    writer.writerows([[*rows[0]], *(row.values() for row in rows)])
     return text.getvalue()
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for field, value in record.items():
+        name = prefix[:-1] if field == "mean" else f"{prefix}{field}"
+        if isinstance(value, (list, tuple)):
+            value = dict(enumerate(value))
+        yield from _flat(value, f"{name}_") if isinstance(value, Mapping) else [(name, value)]

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -23,14 +24,7 @@ from skyenv.files import check_writable, read_json, sealed, unsealed, write_atom
 from skyenv.solving.best_response import Evaluator, Loss, largest_losses
 from skyenv.solving.equilibrium import Solver, solve
 from skyenv.solving.mixing import mixing_of, purified
-from skyenv.solving.responses import (
-    DETERMINISTIC,
-    LEAST_SAMPLES,
-    REPORTED,
-    SAMPLED,
-    gains_of,
-    policy_of,
-)
+from skyenv.solving.responses import LEAST_SAMPLES, SAMPLED, gains_of, policy_of
 from skyenv.solving.tree import Opening
 from skyenv.statistics import numbers_of
 
@@ -40,11 +34,6 @@ LISTED = 5
 # Largest difference of figures that are computed again, by rounding.
 ROUNDING: Final = 1e-6
 
-# The fields of a row that are measured, in a file; others follow from them.
-FIELDS: Final = (
-    *("agent", "version", "opening", "nodes", "range", "policy"),
-    *("values", "gains", "gains_low", "losses"),
-)
 Row = dict[str, Any]
 """An agent's figures in one opening (:func:`measure`)."""
 
@@ -190,7 +179,8 @@ def measure_exploitability(options: ExploitabilityOptions) -> int:
     settings = _settings(options.task, options.samples)
     rows: dict[tuple[str, str], Row] = {}
     if options.json is not None and options.resume and options.json.exists():
-        rows = _rows_so_far(options.json, settings, agents)
+        kept = read_figures(options.json, settings, agents)["rows"]
+        rows = {(row["agent"], row["opening"]): row for row in kept}
     names = measured(options.task, options.openings)
     for opening in names:
         made = None
@@ -213,7 +203,8 @@ def _report(options: ExploitabilityOptions, rows: Sequence[Row]) -> None:
     number = counted(len({row["opening"] for row in rows}), "opening")
     print(loss_lines(rows) if of_one else f"Means over {number} of {options.task}.")
     if options.csv is not None:
-        write_atomically(options.csv, csv_text([*map(_flat, rows)]))
+        told = [{name: row[name] for name in row if name != "losses"} for row in rows]
+        write_atomically(options.csv, csv_text(told))
     if options.latex is not None:
         write_atomically(options.latex, latex(cells))
 
@@ -235,45 +226,21 @@ def _settings(task: str, samples: int) -> dict[str, Any]:
     }
 
 
-def _flat(row: Row) -> dict[str, Any]:
-    """Return a row for CSV: lists by seat become `gains_0` and so on, losses are left out."""
-    flat: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, list):
-            flat |= {f"{name}_{i}": one for i, one in enumerate(value) if name != "losses"}
-        else:
-            flat[name] = value
-    return flat
-
-
-def _rows_so_far(
-    path: Path, settings: Mapping[str, Any], agents: Mapping[str, Agent]
-) -> dict[tuple[str, str], Row]:
-    """Return the rows written by an interrupted run, by agent and opening.
-
-    Raises:
-        CheckpointError: as for :func:`read_figures`, or the agents have other versions.
-    """
-    rows = {(row["agent"], row["opening"]): row for row in read_figures(path, settings)["rows"]}
-    for (name, _), row in rows.items():
-        now = _version(agents[name], settings["task"]) if name in agents else row["version"]
-        if row["version"] != now:
-            raise CheckpointError(
-                f"{path} holds figures of {name}, version {row['version']}; it is now {now}"
-            )
-    return rows
-
-
-def read_figures(path: Path, settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def read_figures(
+    path: Path,
+    settings: Mapping[str, Any] | None = None,
+    agents: Mapping[str, Agent] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Return the content of a file of ``exploitability --json``: settings and `rows`.
 
     Args:
         path: the file.
         settings: those expected; None: any of today's openings and prices.
+        agents: agents by name, whose rows must be of their versions.
 
     Raises:
-        CheckpointError: the file is damaged or edited, or has other settings. OSError: it can't be
-            read.
+        CheckpointError: the file is damaged or edited, or has other settings or versions. OSError:
+            it can't be read.
     """
     content = read_json(path)
     try:
@@ -281,10 +248,14 @@ def read_figures(path: Path, settings: Mapping[str, Any] | None = None) -> dict[
         expected = settings or _settings(found["task"], found["samples"])
         if found != expected:
             raise OptionError(f"figures of {found}, not of {dict(expected)}")
-        names = measured(found["task"], sys.maxsize)
+        names, rows = measured(found["task"], sys.maxsize), set()
         for row in content["rows"]:
-            _check_row(row, names, TASKS[found["task"]].num_players)
-        if len({(row["agent"], row["opening"]) for row in content["rows"]}) < len(content["rows"]):
+            _check_row(row, names)
+            rows.add((name := row["agent"], row["opening"]))
+            version, now = row["version"], agents.get(name)
+            if now is not None and version != _version(now, found["task"]):
+                raise OptionError(f"figures of {name}, version {version}, not of today's")
+        if len(rows) < len(content["rows"]):
             raise ValueError("it has two rows of an agent in an opening")
     except OptionError as error:
         raise CheckpointError(f"{path} holds {error}") from error
@@ -293,27 +264,12 @@ def read_figures(path: Path, settings: Mapping[str, Any] | None = None) -> dict[
     return content
 
 
-def _check_row(row: Any, openings: Sequence[str], players: int) -> None:
-    """Check a row of a file.
-
-    Raises:
-        ValueError, TypeError, KeyError: it isn't one of :func:`measure`.
-    """
-    base = {name: row[name] for name in FIELDS}
+def _check_row(row: Row, openings: Sequence[str]) -> None:
+    """Raise ValueError, TypeError or KeyError if a row can't be one of :func:`measure`."""
     numbers = numbers_of([row["values"], row["gains"], row["gains_low"]])
-    exact = row["policy"] in (REPORTED, DETERMINISTIC)
-    fits = (
-        row == _completed(base),
-        row["opening"] in openings,
-        isinstance(row["agent"], str) and isinstance(row["version"], str),
-        exact or row["policy"] == SAMPLED,
-        numbers.shape[1] == players,
-        (numbers[1] > -ROUNDING).all(),
-        not exact or (numbers[1] == numbers[2]).all(),
-        isinstance(row["nodes"], int) and 0 < row["range"] < np.inf,
-        all(0 <= Loss(**loss).vp <= row["range"] for loss in row["losses"]),
-    )
-    if not all(fits):
+    losses = [Loss(**loss).vp for loss in row["losses"]]
+    possible = (numbers[1] > -ROUNDING).all() and row["opening"] in openings
+    if not possible or row != _completed(row) or min(row["range"], *losses) <= 0:
         raise ValueError(f"the figures of {shown(row['opening'])} contradict each other")
 
 

@@ -318,7 +318,7 @@ class Gains(NamedTuple):
     Attributes:
         low, high: estimates that on average are too low and too high; equal for a policy that is
             known exactly. A sampled one's `high` is the gain against all samples, its `low` that
-            of responses to one half of the samples against the other half.
+            of responses to one half of the samples against the other half, at most `high`.
     """
 
     low: tuple[float, ...]
@@ -336,7 +336,7 @@ def gains_of(evaluator: Evaluator, agent: AgentPolicy) -> Gains:
     low = []
     for seat, value in enumerate(values):
         won = [_won(evaluator, halves[half], halves[1 - half], seat) for half in range(2)]
-        low.append(sum(won) / 2 - value)
+        low.append(min(sum(won) / 2 - value, high[seat]))
     return Gains(tuple(low), high)
 
 

@@ -69,15 +69,10 @@ EDITS: dict[str, Callable[[Any], Any]] = {
     "a range of zero": row_with(range=0),
     "a smaller sum": row_with(nash_conv=0.0, nash_conv_low=0.0, share=0.0),
     "three seats": row_with(values=[0.0] * 3, gains=[0.0] * 3, gains_low=[0.0] * 3),
-    "a gap in an exact figure": row_with(gains_low=[0.0, 0.0], nash_conv_low=0.0),
     "an opening to train on": row_with(opening="duel-3/136"),
     "an opening of another task": row_with(opening="duel-4/0"),
-    "an unknown policy": row_with(policy="guessed"),
     "another version": row_with(version="0"),
     "losses of another type": row_with(losses=[{"vp": 1}]),
-    "a loss too large": lambda content: row_with(
-        losses=[content["rows"][0]["losses"][0] | {"vp": 1e9}]
-    )(content),
     **{f"no {name}": row_with(**{name: None}) for name in ("agent", "opening", "values", "losses")},
 }
 

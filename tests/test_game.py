@@ -301,6 +301,41 @@ def test_games_are_equal_if_their_positions_are() -> None:
         hash(game)
 
 
+@pytest.mark.rule("INF-2")
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_determinizations_are_games_to_play_on(players: int, side: str) -> None:
+    """Each looks to the seat like the game itself, and none holds the cards that it can't see."""
+    board = make_board(side)
+    game = Game(players, side, seed=3, board=board)
+    for _ in range(60):
+        game.play(game.legal_actions[0])
+    before, others = shown(game), set()
+    for seed in range(5):
+        for seat in (None, 0, players - 1):
+            guess = game.determinize(seed, seat)
+            assert guess.view(seat).tobytes() == game.view(seat).tobytes()
+            assert (guess.options, guess.seed, guess.events) == (game.options, None, [])
+            assert guess == game.determinize(seed, seat)
+            others.add(guess.state["hand"].tobytes())
+            while not guess.is_over:
+                guess.play(guess.legal_actions[-1])
+    assert len(others) > 5
+    assert shown(game) == before
+
+
+def test_games_begin_in_a_position() -> None:
+    game = Game(3, seed=5, task="three-3")
+    again = Game.of(game.batch.state, game.options)
+    assert again == game
+    while not game.is_over:
+        assert again.play(game.legal_actions[0]) == game.play(game.legal_actions[0])
+    assert again == Game.of(game.state, game.options)
+    with pytest.raises(OptionError, match=r"^a game that began in a position has no record"):
+        again.to_record()
+    with pytest.raises(OptionError, match=r"^a game has one position, not 2; see Games\.of$"):
+        Game.of(Games(2).state)
+
+
 @pytest.mark.compiled
 def test_rewind_restores_a_position() -> None:
     """With all derived data; the game continues as before."""

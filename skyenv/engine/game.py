@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, Unpack
 
 import numpy as np
 
-from skyenv.array_types import Float32, Int8
+from skyenv.array_types import Float32, Int8, RecordArray
 from skyenv.checks import check_integer, check_seat, checks_names
 from skyenv.engine.events import (
     ChanceOutcome,
@@ -19,9 +19,9 @@ from skyenv.engine.events import (
     setup_event,
 )
 from skyenv.engine.games import Games
-from skyenv.engine.knowledge import public_view, view
+from skyenv.engine.knowledge import public_view, resample, view
 from skyenv.engine.openings import opening_of, payoffs
-from skyenv.engine.options import GameKeywords, options_of
+from skyenv.engine.options import GameKeywords, GameOptions, options_of
 from skyenv.engine.simulator import OUTCOMES, SETUP, Simulator, outcome_numbers
 from skyenv.errors import ChanceError, IllegalActionError, OptionError, shown
 from skyenv.rules.actions import ACTION_NAMES, ACTION_NUMBERS, NUM_ACTIONS
@@ -281,6 +281,38 @@ class Game(Simulator):
         """Return the public view of the game, a record of skyenv.engine.knowledge.VIEW_DTYPE."""
         return public_view(self.batch.state)[0]
 
+    # ---- other positions ----
+
+    @classmethod
+    def of(cls, state: RecordArray | np.record, options: GameOptions | None = None) -> Self:
+        """Return a game that plays on from a position; its `events` are those from there on.
+
+        Args:
+            state: the position, a record of GAME_DTYPE or an array of one, such as a
+                determinization (:func:`skyenv.engine.knowledge.resample`). It is copied.
+            options: the kind of game; None: as for :meth:`skyenv.Games.of`.
+
+        Raises:
+            OptionError: it is not one position, or it is invalid
+                (:func:`skyenv.engine.validation.check_positions`).
+        """
+        games = Games.of(np.atleast_1d(state), options)
+        if games.num_games != 1:
+            raise OptionError(f"a game has one position, not {games.num_games}; see Games.of")
+        game = object.__new__(cls)
+        game.__setstate__((games, None, []))
+        return game
+
+    def determinize(self, seed: int, seat: int | None = None) -> Self:
+        """Return the game in a determinization: as a seat (by default the seat to act) may take it
+        to be, with all cards that it can't locate dealt anew (INF-2).
+
+        Args:
+            seed: decides the deal, 0 to 2⁶³−1, and what chance brings later.
+            seat: the seat.
+        """
+        return type(self).of(resample(self.view(seat), [seed]), self.options)
+
     # ---- copies and records ----
 
     def copy(self) -> Self:
@@ -326,10 +358,13 @@ class Game(Simulator):
             agents: a name for each seat.
 
         Raises:
-            OptionError: `agents` is not one text per seat.
+            OptionError: `agents` is not one text per seat, or the game began in a position
+                (:meth:`of`), so its setup is unknown.
         """
         from skyenv.records.format import as_text
 
+        if not self.events or self.events[0]["event"] not in ("setup", "deal"):
+            raise OptionError("a game that began in a position has no record: no setup")
         return as_text(self.header(agents), self.events)
 
     @staticmethod

@@ -8,12 +8,12 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from skyenv.console.tables import counted
 from skyenv.render import shapes
 from skyenv.render.colours import Theme
-from skyenv.render.marks import at, circle, element, group, number, path, rectangle, title, words
+from skyenv.render.marks import at, circle, element, group, label, number, path, rectangle, title
 from skyenv.render.parts import Marks, Names, Part, Scene, glow, hidden, piece, slot, thing
 from skyenv.render.words import LONG_NAMES, PLACE_NAMES, listed, plot_name, seat_name
 from skyenv.rules.actions import MOVE, OPTION_D, PLOT
@@ -122,7 +122,7 @@ def _hub(theme: Theme, district: int, is_visited: bool) -> str:
     """Draw the name in the middle of the ring, smaller beside visitors."""
     disc = circle(0, 0, _HUB - 2, fill=theme.panel, stroke=theme.block_edge, stroke_width=1)
     size, y = (shapes.SMALL, -17) if is_visited else (21, 7.5)
-    return disc + words(0, y, DISTRICTS[district], size, middle=True, bold=True, fill=theme.ink)
+    return disc + label(0, y, DISTRICTS[district], size, theme.ink)
 
 
 def _polar(angle: float, radius: float) -> tuple[float, float]:
@@ -228,11 +228,9 @@ def _count(theme: Theme, x: float, y: float, number_of: int) -> str:
     """Draw a count, except for 1."""
     if number_of < 2:
         return ""
-    halo: dict[str, Any] = {"fill": "none", "stroke": theme.paper, "stroke_width": 3.2}
-    return "".join(
-        words(x, y, f"×{number_of}", shapes.SMALL, middle=True, bold=True, **style)
-        for style in ({**halo, "stroke_linejoin": "round"}, {"fill": theme.ink})
-    )
+    place = x, y, f"×{number_of}", shapes.SMALL
+    halo = {"stroke": theme.paper, "stroke_width": 3.2, "stroke_linejoin": "round"}
+    return label(*place, "none", **halo) + label(*place, theme.ink)
 
 
 # ---- commissioners and markers ----
@@ -300,9 +298,8 @@ def _visitors(theme: Theme, place: int, shown: _Visitors, scale: float, down: fl
 def _marker_tray(scene: Scene) -> Part:
     """Draw the markers off the board: places for three of each commissioner."""
     theme, upright = scene.theme, scene.upright
-    faint = {"middle": True, "bold": True, "fill": theme.faint}
     empty = {"fill": "none", "stroke": theme.block_edge, "stroke_dasharray": "2 2"}
-    pieces = [words(0, -29 if upright else -42, "markers", _SMALL[upright], **faint)]
+    pieces = [label(0, -29 if upright else -42, "markers", _SMALL[upright], theme.faint)]
     for which, away in enumerate(scene.game.markers):
         marker = shapes.picture(theme, f"marker {which}")
         for i in range(MARKERS):
@@ -342,10 +339,9 @@ def _park_area(scene: Scene) -> Part:
     """Draw the skyscrapers of every seat and business tiles of every type below the park."""
     theme, game, upright = scene.theme, scene.game, scene.upright
     width, height = (322.0, 100.0) if upright else (102.0, 322.0)
-    faint = {"middle": True, "bold": True, "fill": theme.faint}
     parts = [
         rectangle(-width / 2, -height / 2, width, height, 9, fill=theme.panel, fill_opacity=0.8),
-        words(0, -height / 2 + 16, "PARK AREA", _SMALL[upright], **faint),
+        label(0, -height / 2 + 16, "PARK AREA", _SMALL[upright], theme.faint),
     ]
     for owner, built in enumerate(game.park[: game.num_players]):
         x, y = (

@@ -103,6 +103,11 @@ def words(
     return element("text", escape(clean(text)), **place, font_weight=weight, **values)
 
 
+def label(x: float, y: float, text: str, size: float, fill: str, **values: object) -> str:
+    """Return bold text on one line, centred at `x`, its baseline at `y`."""
+    return words(x, y, text, size, middle=True, bold=True, fill=fill, **values)
+
+
 def width_of(text: str, size: float) -> float:
     """Return an upper estimate of a text's width, as the font isn't known."""
     return size * sum(

@@ -18,6 +18,7 @@ from skyenv.render.marks import (
     circle,
     fitted,
     group,
+    label,
     path,
     rectangle,
     title,
@@ -199,8 +200,7 @@ def _bonus(theme: Theme, index: int, is_done: bool) -> str:
     (rings) needed.
     """
     if index == len(SET_SIZES) - 1:
-        end = {"middle": True, "bold": True, "fill": theme.seats[0]}
-        return title("the game ends") + words(0, 5, "END", shapes.SMALL, **end)
+        return title("the game ends") + label(0, 5, "END", shapes.SMALL, theme.seats[0])
     if index not in _BONUS_AFTER:
         return ""
     bonus = _BONUS_AFTER.index(index)
@@ -262,8 +262,7 @@ def _stack(scene: Scene, colour: int, width: float) -> Part:
     parts.append(group(picture, **on_stack) if cards else picture)
     what = f"{name} stack{': empty' if is_empty else on_top}; "
     what += f"{counted(face_down, 'card')} face down{behind}"
-    left = {"middle": True, "bold": True, "fill": theme.ink}
-    parts.append(words(0, 81, str(face_down), shapes.SMALL, **left))
+    parts.append(label(0, 81, str(face_down), shapes.SMALL, theme.ink))
     if below:
         parts.append(words(0, 99, below, shapes.SMALL, middle=True, fill=theme.faint))
     return Part(f"stack {name}", thing(actions, marks, what, *parts, stack=colour))

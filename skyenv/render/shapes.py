@@ -9,7 +9,17 @@ import re
 from typing import Final
 
 from skyenv.render.colours import Theme
-from skyenv.render.marks import at, attributes, circle, group, number, path, rectangle, words
+from skyenv.render.marks import (
+    at,
+    attributes,
+    circle,
+    group,
+    label,
+    number,
+    path,
+    rectangle,
+    words,
+)
 from skyenv.render.words import seat_label
 from skyenv.rules.components import LOWEST_CARD
 from skyenv.rules.state import NONE
@@ -76,10 +86,7 @@ def emblem(theme: Theme, owner: int, r: float) -> str:
     if r < 9:
         return shape
     size, down = max(r * 1.15, SMALL), 0.6 if owner == 3 else 0.36  # a triangle's middle is lower
-    on = theme.on_seats[owner]
-    return shape + words(
-        0, size * down * 0.87, seat_label(owner), size, middle=True, bold=True, fill=on
-    )
+    return shape + label(0, size * down * 0.87, seat_label(owner), size, theme.on_seats[owner])
 
 
 @functools.cache
@@ -178,8 +185,7 @@ def card(
         ]
     if copies > 1:
         y = 16.8 if is_back else 16.7
-        style = {"middle": True, "bold": True, "fill": on, "data_copies": copies}
-        parts.append(words(width / 2 + 0.5, y, f"×{copies}", SMALL, **style))
+        parts.append(label(width / 2 + 0.5, y, f"×{copies}", SMALL, on, data_copies=copies))
     if copies < 10:
         parts.append(at(*sign_at, suit(theme, colour, 4.2, None if is_back else sign_fill)))
     if height > 44 and not is_back:
@@ -201,7 +207,7 @@ def coin(theme: Theme, text: str, r: float = 9.0) -> str:
     """Draw victory points."""
     disc = circle(0, 0, r, fill=theme.gold, stroke=theme.on_gold, stroke_width=1)
     size = max(r * 1.15, SMALL)
-    return disc + words(0, size * 0.34, text, size, middle=True, bold=True, fill=theme.on_gold)
+    return disc + label(0, size * 0.34, text, size, theme.on_gold)
 
 
 # FIFTH AVENUE, in strokes.

@@ -14,7 +14,7 @@ from skyenv.agents import Agent
 from skyenv.analysis.choices import Path, completed, imagined, same, text
 from skyenv.analysis.playouts import shares_of
 from skyenv.analysis.recording import Recording
-from skyenv.analysis.win_chance import POWER, Query, in_worlds, sharpened
+from skyenv.analysis.win_chance import POWER, in_worlds, sharpened
 from skyenv.array_types import Float64
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
@@ -172,21 +172,19 @@ def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
 
 
 def _opinions(agent: Agent, estimator: Agent, decisions: Sequence[Decision]) -> list[Opinion]:
-    seats = [decision.seat for decision in decisions]
-    states = [imagined(one.position, seat) for one, seat in zip(decisions, seats, strict=True)]
+    states = [imagined(one.position, one.seat) for one in decisions]
     own = completed(agent, np.concatenate(states), [()] * len(states))
-    queries: list[Query] = []
-    for decision, seat, best in zip(decisions, seats, own, strict=True):
-        queries += [(decision.position, seat, path) for path in _paths(decision, best)]
+    asked = [(one, best, _paths(one, best)) for one, best in zip(decisions, own, strict=True)]
+    queries = [(one.position, one.seat, path) for one, _, paths in asked for path in paths]
     worlds = iter(in_worlds(estimator, queries))
     opinions = []
-    for decision, seat, best in zip(decisions, seats, own, strict=True):
-        estimates = np.stack([next(worlds) for _ in _paths(decision, best)])
+    for decision, best, paths in asked:
+        estimates = np.stack([next(worlds) for _ in paths])
         chances = sharpened(estimates.mean(axis=1))
         opinion = Opinion(decision, best, chances[0].round(4).tolist())
         if len(estimates) > 1:
-            shares = estimates[1:, :, seat] / estimates[1:].sum(axis=2)
-            cost = float(chances[1, seat] - chances[2, seat])
+            shares = estimates[1:, :, decision.seat] / estimates[1:].sum(axis=2)
+            cost = float(chances[1, decision.seat] - chances[2, decision.seat])
             opinion = opinion._replace(cost=cost, error=POWER * paired_error(*shares))
         opinions.append(opinion)
     return opinions

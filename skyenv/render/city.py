@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from skyenv.console.tables import counted
 from skyenv.render import shapes
@@ -229,7 +229,7 @@ def _count(theme: Theme, x: float, y: float, number_of: int) -> str:
     if number_of < 2:
         return ""
     place = x, y, f"×{number_of}", shapes.SMALL
-    halo = {"stroke": theme.paper, "stroke_width": 3.2, "stroke_linejoin": "round"}
+    halo: dict[str, Any] = {"stroke": theme.paper, "stroke_width": 3.2, "stroke_linejoin": "round"}
     return label(*place, "none", **halo) + label(*place, theme.ink)
 
 

@@ -137,22 +137,6 @@ def test_ratings_agree_with_an_independent_library(players: int, agents: int, du
     assert ours - ours.mean() == pytest.approx(POINTS * (expected - expected.mean()), abs=0.01)
 
 
-def test_ignoring_seats_shrinks_ratings() -> None:
-    """The same games with shuffled seats."""
-    names = ["best", "appraiser", "builder"]
-    results = played(np.array([1.5, 0.0, 0.0]), 2, 600, seed=3, seat=np.array([0.6, -0.6]))
-    turned = np.random.default_rng(0).integers(2, size=len(results.seats)) == 1
-    seats, shares = (
-        np.where(turned[:, None], values[:, ::-1], values)
-        for values in (results.seats, results.shares)
-    )
-    blind = GameResults(results.paired_seeds, seats, shares, results.scores)
-    true = 1000 + 1.5 * POINTS
-    assert rate(blind, names).points[0].high < true
-    point = rate(results, names).points[0]
-    assert point.low < true < point.high
-
-
 def test_excluded_pairs_do_not_affect_ratings() -> None:
     """They are reported but rate only if there is nothing else."""
     results = played(np.array([0.5, 0.0, 0.2]), 2, 100, seed=4)

@@ -3,7 +3,6 @@ bidding tasks with the values of OpenSpiel's algorithms.
 """
 
 import pickle
-import random
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -117,16 +116,24 @@ def test_chance_nodes_stay_within_their_bound() -> None:
 
 
 @pytest.mark.parametrize(
-    "params",
+    ("params", "message"),
     [
-        *({"players": 5}, {"side": "left"}, {"max_turns": 0}, {"max_turns": 1_500_000}),
-        *({"events": -1}, {"colour": 1}),
+        *(
+            ({name: value}, name)
+            for name, value in (
+                *(("players", 5), ("side", "left"), ("max_turns", 0), ("max_turns", 1_500_000)),
+                *(("events", -1), ("colour", 1)),
+            )
+        ),
+        ({"task": "chess"}, "task must be one of"),
+        ({"task": "duel-3", "opening": 1280}, "openings duel-3/0 to duel-3/1279"),
+        ({"opening": 3}, "name the task"),
     ],
 )
-def test_wrong_parameters_are_named(params: dict[str, Any]) -> None:
-    with pytest.raises((OptionError, pyspiel.SpielError), match=next(iter(params))):
+def test_wrong_parameters_are_named(params: dict[str, Any], message: str) -> None:
+    with pytest.raises((OptionError, pyspiel.SpielError), match=message):
         pyspiel.load_game(SHORT_NAME, params)
-    with pytest.raises(OptionError, match=next(iter(params))):
+    with pytest.raises(OptionError, match=message):
         FifthAvenueGame(params)
 
 
@@ -426,14 +433,6 @@ def write_playthrough() -> None:
     PLAYTHROUGH.write_text(generate_playthrough.playthrough(GAME, None, seed=1), encoding="utf-8")
 
 
-def finished(game: Any, seed: int) -> Any:
-    """A state at the end of a random game."""
-    state, rng = game.new_initial_state(), random.Random(seed)
-    while not state.is_terminal():
-        state.apply_action(rng.choice(state.legal_actions()))
-    return state
-
-
 @pytest.mark.parametrize(
     ("task", "opening"),
     [("alea-4", -1), ("set-2/held-out", -1), ("duel-3", 7), ("three-3", 2), ("last-turns", 5)],
@@ -444,7 +443,7 @@ def test_openspiel_plays_bidding_tasks(task: str, opening: int) -> None:
     assert game.num_players() == task_of(task).num_players
     pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
     for seed in range(5):
-        state = finished(game, seed)
+        *_, state = states(game, seed)
         assert sum(move.player >= 0 for move in state.full_history()) <= game.max_game_length()
         played = state.to_game()
         assert played.options.task == state.position.task
@@ -497,16 +496,3 @@ def test_nash_conv_of_agents_is_that_of_openspiel(task: str, agent: str) -> None
 @pytest.mark.parametrize("task", OF_AUCTIONS)
 def test_no_payoff_exceeds_the_bounds(task: str) -> None:
     assert abs(paid_at_random(task, 2000, seed=4)).max() < HIGHEST_PAYOFF / 2
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"task": "chess"}, "task must be one of"),
-        ({"task": "duel-3", "opening": 1280}, "openings duel-3/0 to duel-3/1279"),
-        ({"opening": 3}, "name the task"),
-    ],
-)
-def test_wrong_tasks_are_named(params: dict[str, Any], message: str) -> None:
-    with pytest.raises((OptionError, pyspiel.SpielError), match=message):
-        pyspiel.load_game(SHORT_NAME, params)

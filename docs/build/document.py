@@ -39,7 +39,6 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 LADDERS: Final = tuple((players, side) for players in (2, 3, 4) for side in SIDES)
 SUMMARISED: Final = ("ismcts-trained", "trained", "greedy")  # agents of the README's table
 OPPONENTS: Final = ("greedy", "appraiser")  # columns of the shipped networks' table
-HEADING: Final = "heading"
 
 
 def span(first: int, last: int) -> str:
@@ -75,7 +74,7 @@ def fields_table(record: type[Record]) -> str:
 
     Comments with ``--`` are headings.
     """
-    rows: list[list[str]] = []
+    rows = [["field", "type", "meaning"]]
     above: list[str] = []
     for line in inspect.getsource(record).splitlines():
         code, _, comment = line.partition("# ")
@@ -86,15 +85,10 @@ def fields_table(record: type[Record]) -> str:
             rows.append([f"`{field[1]}`", shape, " ".join([*above, comment]).strip()])
             above = []
         elif comment.startswith("--"):
-            rows.append([HEADING, "", comment.lstrip("- ")])
+            rows.append([f"**{comment.lstrip('- ')}**", "", ""])
         elif comment:
             above.append(comment)
-    table = [
-        [f"**{meaning}**", "", ""] if field == HEADING else [field, kind, meaning]
-        for field, kind, meaning in rows
-        if field != "`spare`"
-    ]
-    return markdown([["field", "type", "meaning"], *table])
+    return markdown([row for row in rows if row[0] != "`spare`"])
 
 
 def shipped_ladder(players: int, side: str) -> ladder.Ladder:

@@ -109,75 +109,42 @@ def exact_rules() -> dict[str, str]:
     return {name: " ".join(words.split()) for name, words in blocks}
 
 
-@dataclass(frozen=True)
-class Chapter:
-    """A chapter of rules.md.
-
-    Attributes:
-        name: name of the anchor.
-        title: heading.
-        blocks: paragraphs, lists, tables and pictures.
-    """
-
-    name: str
-    title: str
-    blocks: tuple[str, ...]
-
-    @property
-    def rules(self) -> list[str]:
-        """Return the ids of the cited rules, in order."""
-        return [
-            name for cited in _CITED.findall("\n".join(self.blocks)) for name in cited.split(", ")
-        ]
-
-
 # Rule ids at the end of a paragraph, in Markdown or HTML.
 _CITED: Final = re.compile(rf" *\[({_ID}(?:, {_ID})*)\](?=$|</)", re.MULTILINE)
 
 
-def chapters() -> list[Chapter]:
-    """Return the chapters of rules.md."""
-    text = (files("skyenv.page.teaching") / "rules.md").read_text(encoding="utf-8")
-    made = []
-    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
-        head, _, body = part.partition("\n")
-        name, _, title = head.partition(" ")
-        made.append(
-            Chapter(
-                name,
-                title,
-                tuple(block.strip("\n") for block in body.split("\n\n") if block.strip()),
-            )
-        )
-    return made
-
-
 def page() -> str:
     """Return the page as HTML."""
-    template = (files("skyenv.page.teaching") / "rules.html").read_text(encoding="utf-8")
-    made = chapters()
-    links = "\n".join(
-        f'<li><a href="#rules-{chapter.name}">{_inline(chapter.title)}</a></li>' for chapter in made
-    )
-    text = "\n".join(map(_section, made))
-    return template.replace("{{chapters}}", links).replace("{{text}}", text)
+    texts = files("skyenv.page.teaching")
+    template = (texts / "rules.html").read_text(encoding="utf-8")
+    links, sections = [], []
+    for chapter in re.split(
+        r"^## ", (texts / "rules.md").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )[1:]:
+        head, _, body = chapter.partition("\n")
+        name, _, title = head.partition(" ")
+        links.append(f'<li><a href="#rules-{name}">{_inline(title)}</a></li>')
+        sections.append(_section(name, title, body))
+    made = template.replace("{{chapters}}", "\n".join(links))
+    return made.replace("{{text}}", "\n".join(sections))
 
 
-def _section(chapter: Chapter) -> str:
+def _section(name: str, title: str, body: str) -> str:
+    """Return a chapter of rules.md: its paragraphs, lists, tables and pictures, and the exact text
+    of the rules that it cites, without their tables, which are in the chapter.
+    """
     exact = exact_rules()
-    blocks = "\n".join(map(_block, chapter.blocks))
-    words = "\n".join(f"<dt>{name}</dt><dd>{_exact(exact[name])}</dd>" for name in chapter.rules)
+    blocks = [block.strip("\n") for block in body.split("\n\n") if block.strip()]
+    cited = [rule for rules in _CITED.findall("\n".join(blocks)) for rule in rules.split(", ")]
+    words = "\n".join(
+        f"<dt>{rule}</dt><dd>{_inline(exact[rule].partition(' | ')[0])}</dd>" for rule in cited
+    )
     detail = (
         f"<details><summary>word for word</summary><dl>\n{words}\n</dl></details>" if words else ""
     )
-    title = _inline(chapter.title)
-    section = f'<section id="rules-{chapter.name}" class="chapter">'
-    return f"{section}\n<h2>{title}</h2>\n{blocks}\n{detail}\n</section>"
-
-
-def _exact(text: str) -> str:
-    """Return the exact text of a rule, without its tables, which are in the chapter."""
-    return _inline(text.partition(" | ")[0])
+    text = "\n".join(map(_block, blocks))
+    section = f'<section id="rules-{name}" class="chapter">'
+    return f"{section}\n<h2>{_inline(title)}</h2>\n{text}\n{detail}\n</section>"
 
 
 def _inline(text: str) -> str:

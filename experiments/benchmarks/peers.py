@@ -4,7 +4,6 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,19 +25,10 @@ INSIDE: Final = "mask, inside"
 INSIDE_STEPS: Final = 256
 
 
-@dataclass(frozen=True)
-class Play:
-    """Running games of a library.
-
-    Attributes:
-        choose: samples actions for the current masks or lists; the driver's part, not timed.
-        step: plays actions and returns the number of decisions; the library's part, timed.
-    """
-
-    choose: Callable[[], Any]
-    step: Callable[[Any], int]
-
-
+# Running games of a library: a function that samples actions for the current masks or lists, the
+# driver's part, not timed; and one that plays actions and returns the number of decisions, the
+# library's part, timed.
+Play = tuple[Callable[[], Any], Callable[[Any], int]]
 # Starts games, by the outputs of a step and the number of games.
 Begin = Callable[[str, int], Play]
 
@@ -55,7 +45,7 @@ def games(output: str, number: int) -> Play:
         batch.play_random(INSIDE_STEPS)
         return number * INSIDE_STEPS
 
-    return Play(lambda: legal_choice(batch.mask, generator), step)
+    return (lambda: legal_choice(batch.mask, generator)), step
 
 
 def petting_zoo(make: Callable[[], Any], _output: str, _number: int) -> Play:
@@ -76,7 +66,7 @@ def petting_zoo(make: Callable[[], Any], _output: str, _number: int) -> Play:
             latest, _, terminated, truncated, _ = env.last()
         return 1
 
-    return Play(lambda: int(generator.choice(np.flatnonzero(latest["action_mask"]))), step)
+    return (lambda: int(generator.choice(np.flatnonzero(latest["action_mask"])))), step
 
 
 def gymnasium_vector(_output: str, number: int) -> Play:
@@ -92,7 +82,7 @@ def gymnasium_vector(_output: str, number: int) -> Play:
         masks = envs.step(actions)[-1]["action_mask"]
         return number
 
-    return Play(lambda: legal_choice(masks, generator), step)
+    return (lambda: legal_choice(masks, generator)), step
 
 
 def holdem() -> Any:
@@ -131,7 +121,7 @@ def open_spiel(name: str, output: str, _number: int) -> Play:
         return decided
 
     refresh()
-    return Play(choose, step)
+    return choose, step
 
 
 def fifth_avenue(output: str, number: int) -> Play:
@@ -152,7 +142,7 @@ def rlcard_bridge(_output: str, _number: int) -> Play:
             state = env.reset()[0]
         return 1
 
-    return Play(lambda: generator.choice(list(state["legal_actions"])), step)
+    return (lambda: generator.choice(list(state["legal_actions"]))), step
 
 
 def sparrow_mahjong(output: str, number: int) -> Play:
@@ -189,7 +179,7 @@ def sparrow_mahjong(output: str, number: int) -> Play:
         np.asarray(carry[0].observation if output == ALL else carry[0].legal_action_mask)
         return number * INSIDE_STEPS if output == INSIDE else number
 
-    return Play(lambda: legal_choice(np.asarray(carry[0].legal_action_mask), generator), step)
+    return (lambda: legal_choice(np.asarray(carry[0].legal_action_mask), generator)), step
 
 
 def catan(_output: str, _number: int) -> Play:
@@ -209,7 +199,7 @@ def catan(_output: str, _number: int) -> Play:
             game = new()
         return 1
 
-    return Play(lambda: generator.choice(game.state.playable_actions), step)
+    return (lambda: generator.choice(game.state.playable_actions)), step
 
 
 MANY: Final = (1, 64, 1024)
@@ -244,19 +234,20 @@ def peers(scale: Scale) -> Iterator[Figure]:
         if find_spec(module) is not None
         for output, number in product(outputs, numbers)
     }
-    plays["the loop alone: list"] = partial(pace, Play(lambda: None, lambda _: 1), scale.share)
+    plays["the loop alone: list"] = partial(pace, (lambda: None, lambda _: 1), scale.share)
     yield from scale.in_turns("decisions/s", plays)
 
 
 def pace(play: Play, duration: float) -> float:
     """Return the decisions per second of the library's part of a loop of `duration` seconds."""
-    play.step(play.choose())
+    choose, step = play
+    step(choose())
     done, choosing = 0, 0.0
     started = now = time.perf_counter()
     while now - started < duration or not done:
-        actions = play.choose()
+        actions = choose()
         chosen = time.perf_counter()
         choosing += chosen - now
-        done += play.step(actions)
+        done += step(actions)
         now = time.perf_counter()
     return done / (now - started - choosing)

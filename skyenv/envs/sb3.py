@@ -1,8 +1,10 @@
 """A Stable-Baselines3 ``VecEnv`` on the batch engine, for sb3_contrib.MaskablePPO."""
 
 import time
+from collections import defaultdict, deque
 from collections.abc import Sequence
-from typing import Any, Unpack
+from functools import partial
+from typing import Any, Final, Unpack
 
 import numpy as np
 
@@ -17,6 +19,10 @@ with needs_extra("train"):
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
+
+
+# Games in a mean of win shares, as many as SB3 takes for rewards.
+WINDOW: Final = 100
 
 
 class SkyenvVecEnv(LearnerEnv, VecEnv):
@@ -198,15 +204,23 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
 class WinShares(BaseCallback):
     """A callback that logs the learner's share of the wins, for SB3's output and TensorBoard.
 
-    The mean over the games that ended since the last log is ``win share/NAMES``: the names of the
-    opponents at the table, joined by "+", without what follows a hyphen (``past-100`` is
-    ``past``).
+    The mean over the latest WINDOW games is ``win share/NAMES``: the names of the opponents at the
+    table, joined by "+", without what follows a hyphen (``past-100`` is ``past``).
+
+    Attributes:
+        shares: those of the latest games, by NAMES.
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shares: dict[str, deque[float]] = defaultdict(partial(deque, maxlen=WINDOW))
 
     def _on_step(self) -> bool:
         """Record the games that have just ended."""
         for row in np.flatnonzero(self.locals["dones"]).tolist():
             info = self.locals["infos"][row]
             others = {name.partition("-")[0] for name in info["opponents"] if name is not None}
-            self.logger.record_mean(f"win share/{'+'.join(sorted(others))}", info["win_share"])
+            names = "+".join(sorted(others))
+            self.shares[names].append(info["win_share"])
+            self.logger.record(f"win share/{names}", float(np.mean(self.shares[names])))
         return True

@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -17,6 +18,7 @@ from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import DQN
 from stable_baselines3.common.evaluation import evaluate_policy as evaluate_without_masks
+from stable_baselines3.common.logger import configure
 from stable_baselines3.common.monitor import Monitor
 
 from skyenv.agents import Decisions, decide, make_agent
@@ -27,7 +29,7 @@ from skyenv.engine.results import results
 from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
 from skyenv.envs.learner import LearnerGames
 from skyenv.envs.registration import ENV_ID, UNMASKED_ID
-from skyenv.envs.sb3 import SkyenvVecEnv
+from skyenv.envs.sb3 import WINDOW, SkyenvVecEnv, WinShares
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionError
@@ -198,6 +200,20 @@ def test_maskable_ppo_trains_in_it() -> None:
     _, info = single.reset(seed=1)
     assert is_masking_supported(single)
     assert (get_action_masks(single) == info["action_mask"]).all()
+
+
+def test_win_shares_are_means_of_the_latest_games(tmp_path: Path) -> None:
+    env = SkyenvVecEnv(8, task="duel-3", opponents=("random", "greedy"), pool=True, seed=1)
+    model = MaskablePPO("MlpPolicy", env, n_steps=64, seed=1, device="cpu")
+    model.set_logger(configure(str(tmp_path), ["json"]))
+    shares = WinShares()
+    model.learn(4 * 512, callback=shares)
+    model.logger.close()
+    last = json.loads((tmp_path / "progress.json").read_text().splitlines()[-1])
+    assert set(shares.shares) == {"random", "greedy"}
+    for name, latest in shares.shares.items():
+        assert len(latest) == WINDOW
+        assert 0 < last[f"win share/{name}"] == np.mean(latest) < 1
 
 
 @pytest.mark.compiled

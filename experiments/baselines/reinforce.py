@@ -17,9 +17,7 @@ from torch.distributions import Categorical
 from skyenv import NUM_ACTIONS, OBSERVATION_SIZE, Decisions, Games
 from skyenv.agents import Evaluations
 from skyenv.engine.openings import measured
-from skyenv.solving.best_response import Evaluator
-from skyenv.solving.responses import policy_of
-from skyenv.solving.tree import Opening
+from skyenv.solving.commands import means, measure
 from skyenv_agents.learned.networks import PolicyPlayer
 
 torch.set_num_threads(1)  # more threads slow down such a small network
@@ -93,11 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if decisions >= options.decisions:
             agent = NetworkAgent(network)
             break
-    found = []
-    for opening in map(Opening, measured(options.task, options.openings)):
-        played = policy_of(agent, opening).policy
-        found.append(Evaluator(opening.tree).nash_conv(played))
-    print(f"\nNashConv {np.mean(found):.3f} VP on {len(found)} held-out openings")
+    rows = [measure(agent, name) for name in measured(options.task, options.openings)]
+    print(f"\nNashConv {means(rows)['nash_conv']:.3f} VP on {len(rows)} held-out openings")
 
 
 if __name__ == "__main__":

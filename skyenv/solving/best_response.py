@@ -13,7 +13,7 @@ import numpy as np
 
 from skyenv.array_types import Float64
 from skyenv.errors import OptionError
-from skyenv.rules.actions import ACTION_NAMES, BID, BID_DONE
+from skyenv.rules.actions import ACTION_NAMES
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.components import CARD_VALUES
 from skyenv.rules.record import Array
@@ -381,23 +381,15 @@ def _loss(
 
 
 def path_to(tree: TaskTree, node: int) -> list[str]:
-    """Return the events that lead to a node, in words; complete bids as one."""
-    steps: list[tuple[int, int]] = []
+    """Return the actions that lead to a node, in words, with Alea's cards."""
+    words: list[str] = []
     while node > 0:
         edge = int(np.flatnonzero(tree.child == node)[0])
         node = int(np.searchsorted(tree.first, edge, side="right")) - 1
-        steps.insert(0, (node, int(tree.action[edge])))
-    words: list[str] = []
-    laid_down: list[str] = []
-    for parent, action in steps:
-        if tree.kind[parent] == CHANCE:
+        seat, action = tree.kind[node], tree.action[edge]
+        if seat == CHANCE:
             cards = np.repeat(CARD_VALUES, [*ALEA_SETS][action])
-            words.append(f"Alea turns up {' '.join(map(str, cards))}")
-        elif BID <= action < BID_DONE:
-            laid_down.append(ACTION_NAMES[action].removeprefix("bid "))
+            words.insert(0, f"Alea turns up {' '.join(map(str, cards))}")
         else:
-            done = action == BID_DONE
-            what = f"bids {' + '.join(laid_down)}" if done else ACTION_NAMES[action]
-            words.append(f"seat {tree.kind[parent]} {what}")
-            laid_down = []
-    return [*words, *([f"it lays down {' + '.join(laid_down)}"] if laid_down else [])]
+            words.insert(0, f"seat {seat} {ACTION_NAMES[action]}")
+    return words

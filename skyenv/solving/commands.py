@@ -341,7 +341,7 @@ def _solve_one(name: str, options: SolveOptions) -> list[str]:
     """Solve an opening and return its row; an interrupted solution is stored, too."""
     begun, tree = time.process_time(), Opening(name).tree
     solver = Solver(tree)
-    file = None if options.out is None else options.out / f"{name.replace('/', '-')}.npz"
+    file = None if options.out is None else options.out / f"{name.replace('/', '-')}.cfr"
     if file is not None and file.exists():
         solver.load(file)
     try:

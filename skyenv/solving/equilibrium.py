@@ -4,16 +4,15 @@ Source: Tammelin, Burch, Johanson, Bowling, *Solving Heads-up Limit Texas Hold'e
 """
 
 import hashlib
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from skyenv.array_types import AnyArray, Float64
+from skyenv.array_types import Float64
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.files import writing
+from skyenv.files import write_atomically
 from skyenv.rules.compiling import entry_point, rule
 from skyenv.rules.record import Array
 from skyenv.solving.best_response import (
@@ -30,6 +29,9 @@ from skyenv.solving.tree import CHANCE, LEAF, TaskTree
 AT_ONCE: Final = 16
 # Largest number of iterations of a stored solution.
 MOST_ITERATIONS: Final = 10**9
+# Bytes of a stored solution's seal, and in front of its sums.
+SEAL: Final = 32
+HEADER: Final = SEAL + 8
 # Relative error of sums, by rounding.
 ROUNDING: Final = 1e-9
 
@@ -184,18 +186,13 @@ class Solver:
         return Solution(policy, self.iterations, responses, self._evaluator.payoff_range)
 
     def save(self, file: Path) -> None:
-        """Save the solver's state for :meth:`load`, with a digest of its content.
+        """Save the solver's state for :meth:`load`: a SHA-256, iterations and sums.
 
         Raises:
             OSError: the file can't be written.
         """
-        content = {
-            "tree": np.array(digest_of(self.tree)),
-            "iterations": np.array(self.iterations),
-            "sums": self._sums,
-        }
-        with writing(file) as stream:
-            np.savez_compressed(stream, **content, seal=_seal(content))  # type: ignore[arg-type]
+        content = np.int64(self.iterations).tobytes() + self._sums.tobytes()
+        write_atomically(file, self._seal(content) + content)
 
     def load(self, file: Path) -> None:
         """Load a state saved by :meth:`save`.
@@ -205,24 +202,27 @@ class Solver:
                 sums of so many iterations.
             OSError: the file can't be read.
         """
-        seal = np.array(digest_of(self.tree))
-        wanted = {"tree": seal, "iterations": np.array(0), "sums": self._sums, "seal": seal}
-        with file.open("rb") as stream:
-            try:
-                content = _arrays_like(wanted, stream)
-            except Exception as error:  # zipfile, zlib and NumPy raise many kinds
-                raise CheckpointError(
-                    f"{file} is not a saved solution of this opening: {error}"
-                ) from error
-        if content["tree"] != seal:
-            raise CheckpointError(f"{file} is a solution of another opening or variant")
-        iterations, sums = int(content["iterations"]), content["sums"]
-        if content.pop("seal") != _seal(content) or not self._possible(iterations, sums):
+        fits = file.stat().st_size == HEADER + self._sums.nbytes  # no larger one is read
+        found = file.read_bytes() if fits else b""
+        content = found[SEAL:]
+        if found[:SEAL] != self._seal(content):
             raise CheckpointError(
-                f"{file} is damaged or edited: its digest or its sums can't come from "
-                f"{iterations} iterations"
+                f"{file} is not a saved solution of this opening: it is damaged, edited, or of "
+                "another opening or variant"
+            )
+        iterations = int(np.frombuffer(content, np.int64, 1)[0])
+        sums = np.frombuffer(content, np.float64, offset=HEADER - SEAL).reshape(self._sums.shape)
+        if not self._possible(iterations, sums):
+            raise CheckpointError(
+                f"{file} is not a saved solution: its sums can't come from {iterations} iterations"
             )
         self.iterations, self._sums[:] = iterations, sums
+
+    def _seal(self, content: bytes) -> bytes:
+        """Return the SHA-256 of the tree and a state."""
+        tree = self.tree
+        parts = (tree.kind, tree.child, tree.action, tree.payoff, tree.deals, tree.legal)
+        return hashlib.sha256(b"".join([*(part.tobytes() for part in parts), content])).digest()
 
     def _possible(self, iterations: int, sums: Float64) -> bool:
         """Return whether sums lie within their bounds: an iteration adds at most the payoffs' range
@@ -231,43 +231,6 @@ class Solver:
         most = (iterations * self._evaluator.payoff_range, iterations * (iterations + 1) / 2)
         bounds = np.array(most)[:, None] * (1 + ROUNDING)
         return 0 <= iterations <= MOST_ITERATIONS and bool(((sums >= 0) & (sums <= bounds)).all())
-
-
-def _seal(content: Mapping[str, AnyArray]) -> AnyArray:
-    """Return the SHA-256 of arrays, in hexadecimal: a text, ()."""
-    digest = hashlib.sha256()
-    for name in ("tree", "iterations", "sums"):
-        digest.update(np.ascontiguousarray(content[name]).tobytes())
-    return np.array(digest.hexdigest())
-
-
-def _arrays_like(wanted: Mapping[str, AnyArray], stream: BinaryIO) -> dict[str, AnyArray]:
-    """Return the arrays of a ``.npz`` file; they must have names, shapes and types as `wanted`.
-
-    Headers are compared first, so memory is allocated for arrays that fit alone.
-
-    Raises:
-        ValueError, KeyError, zipfile.BadZipFile, zlib.error: they differ, or the file is damaged.
-    """
-    found = {}
-    with zipfile.ZipFile(stream) as archive:
-        for name, like in wanted.items():
-            with archive.open(f"{name}.npy") as member:
-                np.lib.format.read_magic(member)
-                header = np.lib.format.read_array_header_1_0(member)
-                if header != (like.shape, False, like.dtype):
-                    raise ValueError(f"{name} is of shape and type {header}")
-                content = member.read(like.nbytes)
-                found[name] = np.frombuffer(content, like.dtype).reshape(like.shape)
-    return found
-
-
-def digest_of(tree: TaskTree) -> str:
-    """Return the SHA-256 of a tree in hexadecimal."""
-    digest = hashlib.sha256()
-    for part in (tree.kind, tree.child, tree.action, tree.payoff, tree.deals, tree.legal):
-        digest.update(part.tobytes())
-    return digest.hexdigest()
 
 
 def solve(solver: Solver, share: float, most: int = 100_000) -> Iterator[Solution]:

@@ -4,60 +4,18 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from skyenv.rules.compiling import entry_point
-from skyenv.rules.record import Array
+from skyenv.array_types import Float64, Int64
 from skyenv.solving.best_response import Evaluator, Policy, seat_value
-from skyenv.solving.tree import CHANCE, TaskTree
+from skyenv.solving.tree import TaskTree
 
 MIXED: Final = 0.99
 """A decision is mixed if no action has this probability."""
 
 
-@entry_point("mixed policies")
-def purify(tree: TaskTree, policy: Array, pure: Array) -> None:
-    """Write a policy that takes every decision's most probable action, the first of several."""
-    for node in range(len(tree.kind)):
-        if tree.kind[node] >= CHANCE:
-            continue
-        hands, begin, end = tree.numbers[tree.kind[node]], tree.block[node], tree.block[node + 1]
-        for hand in range(hands):
-            best, chosen = 0.0, -1
-            for place in range(begin + hand, end, hands):
-                pure[place] = 0.0
-                if policy[place] > best:
-                    best, chosen = policy[place], place
-            if chosen >= 0:
-                pure[chosen] = 1.0
-
-
-@entry_point("mixed policies")
-def count_mixed(
-    tree: TaskTree, policy: Array, reach: Array, values: Array, seat: int, totals: Array
-) -> None:
-    """Add a seat's decisions with a choice to `totals`, float64 (3,), weighted by the probability
-    to reach them: all, those that are mixed, and entropies in nats.
-
-    `reach` and `values` are those of :func:`skyenv.solving.best_response.seat_value` for payoffs
-    of 1.
-    """
-    for node in range(len(tree.kind)):
-        if tree.kind[node] != seat:
-            continue
-        hands, begin, end = tree.numbers[seat], tree.block[node], tree.block[node + 1]
-        for hand in range(hands):
-            bits = tree.legal[tree.first_legal[node] + hand]
-            weight = reach[node, seat, hand] * values[node, hand]
-            if bits & (bits - 1) == 0 or weight == 0.0:
-                continue
-            largest = 0.0
-            for place in range(begin + hand, end, hands):
-                share = policy[place]
-                largest = max(largest, share)
-                if share > 0.0:
-                    totals[2] -= weight * share * np.log(share)
-            totals[0] += weight
-            if largest < MIXED:
-                totals[1] += weight
+def places_of(tree: TaskTree) -> tuple[Int64, Int64]:
+    """Return the node and the hand of each number of a policy, int64 (p,)."""
+    node = np.repeat(np.arange(len(tree.kind)), np.diff(tree.block))
+    return node, (np.arange(len(node)) - tree.block[node]) % tree.numbers[tree.kind[node]]
 
 
 def purified(tree: TaskTree, policy: Policy) -> Policy:
@@ -65,9 +23,20 @@ def purified(tree: TaskTree, policy: Policy) -> Policy:
 
     Its NashConv is the *purified gap*: what play without mixing loses.
     """
+    places = places_of(tree)
+    chosen = np.flatnonzero((policy == most_of(tree, policy)[places]) & (policy > 0))
+    decisions = np.stack(places, axis=1)[chosen]
+    first = np.unique(decisions, axis=0, return_index=True)[1]
     pure = np.zeros_like(policy)
-    purify(tree, policy, pure)
+    pure[chosen[first]] = 1.0
     return pure
+
+
+def most_of(tree: TaskTree, policy: Policy) -> Float64:
+    """Return the largest probability of each decision, by node and hand, float64 (n, h)."""
+    most = np.zeros((len(tree.kind), tree.numbers.max()))
+    np.maximum.at(most, places_of(tree), policy)
+    return most
 
 
 class Mixing(NamedTuple):
@@ -86,13 +55,21 @@ class Mixing(NamedTuple):
 
 def mixing_of(tree: TaskTree, policy: Policy) -> Mixing:
     """Return how much a policy mixes; (0, 0) if it reaches no decision."""
-    evaluator, totals = Evaluator(tree._replace(payoff=np.ones_like(tree.payoff))), np.zeros(3)
+    evaluator = Evaluator(tree._replace(payoff=np.ones_like(tree.payoff)))
+    weight, (places, hands) = np.zeros_like(evaluator.worth), places_of(tree)
+    nodes = np.repeat(np.arange(len(tree.kind)), np.diff(tree.first_legal))
+    held, several = np.arange(len(nodes)) - tree.first_legal[nodes], tree.legal & (tree.legal - 1)
     for seat in range(tree.payoff.shape[1]):
         # With payoffs of 1 a node is worth the probability that chance and the others reach it.
         seat_value(evaluator.tree, policy, evaluator.reach, evaluator.worth, seat, True)
-        count_mixed(tree, policy, evaluator.reach, evaluator.worth, seat, totals)
-    decisions, mixed, entropy = totals.tolist()
-    return Mixing(mixed / decisions, entropy / decisions) if decisions else Mixing(0.0, 0.0)
+        own = (several != 0) & (tree.kind[nodes] == seat)
+        node, hand = nodes[own], held[own]
+        weight[node, hand] = evaluator.reach[node, seat, hand] * evaluator.worth[node, hand]
+    total = weight.sum()
+    if total == 0:
+        return Mixing(0.0, 0.0)
+    nats = weight[places, hands] @ (policy * np.log(np.maximum(policy, np.finfo(float).tiny)))
+    return Mixing(float(weight[most_of(tree, policy) < MIXED].sum() / total), float(-nats / total))
 
 
 class InformationSets(NamedTuple):

@@ -71,17 +71,6 @@ def depths_of(opening: Opening) -> Int64:
     return depths
 
 
-def most_decisions(opening: Opening) -> Int64:
-    """Return the most decisions to query at each depth, int64 (d,): one for every hand with a
-    choice.
-    """
-    tree = opening.tree
-    depths = depths_of(opening)
-    rows = np.repeat(depths, np.diff(tree.first_legal))
-    several = (tree.legal & (tree.legal - 1)) != 0
-    return np.bincount(rows, several, int(depths.max()) + 1).astype(np.int64)
-
-
 def queries(opening: Opening, nodes: Int64, reach: Any, last: bool = False) -> Queries:
     """Return the decisions to query in some nodes of one depth.
 
@@ -216,9 +205,9 @@ def traverse(opening: Opening, answer: Answer, number: int, shown: bool) -> Floa
     tree = opening.tree
     policies = np.zeros((number, tree.block[-1]))
     reach = np.ones((*tree.payoff.shape, tree.numbers.max()))
-    depths, most = depths_of(opening), most_decisions(opening).cumsum()
-    with progress(int(most[-1]), "decision", desc=opening.name, shown=shown) as bar:
-        for depth, until in enumerate(most.tolist()):
+    depths = depths_of(opening)
+    with progress(int(depths.max()) + 1, "depth", desc=opening.name, shown=shown) as bar:
+        for depth in range(int(depths.max()) + 1):
             level = np.flatnonzero(depths == depth)
             deciding = level[tree.kind[level] < CHANCE]
             if len(deciding):
@@ -227,9 +216,8 @@ def traverse(opening: Opening, answer: Answer, number: int, shown: bool) -> Floa
                     rows = slice(first, first + ROWS)
                     batch = Games.of(asked.states[rows]), asked.node[rows], asked.hand[rows]
                     note(opening, *batch[1:], answer(*batch), policies)
-                    bar.update(len(batch[1]))
             spread_level(tree, policies, reach, level)
-            bar.update(until - bar.n)
+            bar.update()
     return policies
 
 

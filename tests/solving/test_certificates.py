@@ -13,7 +13,6 @@ from policies import uniform_policy
 from skyenv import CheckpointError, OptionError
 from skyenv.cli import main
 from skyenv.files import CHECKSUM, sealed
-from skyenv.solving import equilibrium
 from skyenv.solving.best_response import Evaluator
 from skyenv.solving.equilibrium import Solver
 from skyenv.solving.mixing import purified
@@ -122,67 +121,42 @@ def test_figures_are_computed_again(
 # ---- solutions ----
 
 
-def saved(solver: Solver, file: Path, **changes: Any) -> None:
-    """Save a solver with other arrays, and their right seal."""
-    content: dict[str, Any] = {
-        "tree": np.array(equilibrium.digest_of(solver.tree)),
-        "iterations": np.array(solver.iterations),
-        "sums": solver._sums,
-    } | changes
-    seal = content.pop("seal", None) or equilibrium._seal(content)
-    np.savez_compressed(file, seal=seal, **content)
+def saved(solver: Solver, file: Path, iterations: int, sums: Any) -> None:
+    """Save a solver with other numbers, and their right seal."""
+    content = np.int64(iterations).tobytes() + sums.tobytes()
+    file.write_bytes(solver._seal(content) + content)
 
 
-FORGED: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "negative": lambda sums: {"sums": -sums},
-    "not a number": lambda sums: {"sums": np.where(sums == sums.max(), np.nan, sums)},
-    "infinite": lambda sums: {"sums": np.where(sums == sums.max(), np.inf, sums)},
-    "huge": lambda sums: {"sums": sums * 1e6},
-    "of another shape": lambda sums: {"sums": sums[:, :-1]},
-    "of another type": lambda sums: {"sums": sums.astype(np.float32)},
-    "a list": lambda sums: {"sums": sums.tolist()[0]},
-    "too few iterations": lambda sums: {"iterations": np.array(1)},
-    "negative iterations": lambda sums: {"iterations": np.array(-16)},
-    "very many iterations": lambda sums: {"iterations": np.array(2**62)},
-    "iterations as a list": lambda sums: {"iterations": np.array([16])},
-    "objects": lambda sums: {"iterations": np.array({}, object)},
-    "another tree": lambda sums: {"tree": np.array("0" * 64)},
-    "another seal": lambda sums: {"seal": np.array("0" * 64)},
+FORGED: dict[str, Callable[[int, Any], tuple[int, Any]]] = {
+    "negative": lambda iterations, sums: (iterations, -sums),
+    "not a number": lambda iterations, sums: (iterations, np.where(sums > 0, np.nan, sums)),
+    "infinite": lambda iterations, sums: (iterations, np.where(sums > 0, np.inf, sums)),
+    "huge": lambda iterations, sums: (iterations, sums * 1e6),
+    "too short": lambda iterations, sums: (iterations, sums[:, :-1]),
+    "of another type": lambda iterations, sums: (iterations, sums.astype(np.float32)),
+    "too long": lambda iterations, sums: (iterations, np.zeros((2, 30_000_000))),
+    "too few iterations": lambda iterations, sums: (1, sums),
+    "negative iterations": lambda iterations, sums: (-16, sums),
+    "very many iterations": lambda iterations, sums: (2**62, sums),
 }
 
 
 @pytest.mark.parametrize("forged", FORGED)
 def test_forged_solutions_are_refused(forged: str, tmp_path: Path) -> None:
-    solver, file = Solver(Opening("duel-3/136").tree), tmp_path / "forged.npz"
+    """Files of another size unread."""
+    solver, file = Solver(Opening("duel-3/136").tree), tmp_path / "forged.cfr"
     solver.run(32)
-    saved(solver, file)
+    saved(solver, file, solver.iterations, solver._sums)
     Solver(solver.tree).load(file)  # as it is, it's good
-    saved(solver, file, **FORGED[forged](solver._sums))
+    saved(solver, file, *FORGED[forged](solver.iterations, solver._sums))
     other = Solver(solver.tree)
-    with pytest.raises(CheckpointError, match=r"forged\.npz is"):
-        other.load(file)
-    assert other.iterations == 0
-    assert not other._sums.any()
-
-
-def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
-    """Of one that would unpack to 480 MB."""
-    solver, file = Solver(Opening("duel-3/136").tree), tmp_path / "bomb.npz"
-    saved(solver, file, sums=np.zeros((2, 30_000_000)))
-    assert file.stat().st_size < 1e6
     tracemalloc.start()
-    with pytest.raises(CheckpointError, match="is not a saved solution"):
-        solver.load(file)
+    with pytest.raises(CheckpointError, match=r"forged\.cfr is not a saved solution"):
+        other.load(file)
     assert tracemalloc.get_traced_memory()[1] < 1e6
     tracemalloc.stop()
-
-
-def test_solutions_without_a_seal_are_refused(tmp_path: Path) -> None:
-    solver, file = Solver(Opening("duel-3/136").tree), tmp_path / "old.npz"
-    digest = equilibrium.digest_of(solver.tree)
-    np.savez_compressed(file, tree=digest, iterations=0, sums=solver._sums)
-    with pytest.raises(CheckpointError, match=r"seal\.npy"):
-        solver.load(file)
+    assert other.iterations == 0
+    assert not other._sums.any()
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,10 @@ import numpy as np
 
 from skyenv.agents.deciding import checked_actions, checked_probabilities, decisions_in
 from skyenv.agents.interface import Agent
-from skyenv.array_types import Bool, Float64, Int64, RecordArray
+from skyenv.array_types import Float64, Int64, RecordArray
 from skyenv.console.progress import progress
 from skyenv.engine.games import Games
+from skyenv.engine.knowledge import resample, view
 from skyenv.errors import AgentError, OptionError
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.chance import hash32
@@ -29,7 +30,7 @@ from skyenv.rules.components import BLACK
 from skyenv.rules.record import Array
 from skyenv.solving.best_response import Evaluator, Policy, spread_level
 from skyenv.solving.equilibrium import average
-from skyenv.solving.tree import CHANCE, MAX_SEATS, Opening
+from skyenv.solving.tree import CHANCE, Opening
 
 LEAST_SAMPLES: Final = 32
 """Fewest random numbers per decision of a stochastic agent."""
@@ -52,8 +53,8 @@ class Queries:
 
     Attributes:
         node, hand: int64 (q,).
-        states: GAME_DTYPE (q,), positions in which that seat holds the hand, and the others any
-            consistent ones.
+        states: GAME_DTYPE (q,), determinizations of the positions in which that seat holds the
+            hand.
     """
 
     node: Int64
@@ -71,14 +72,13 @@ def depths_of(opening: Opening) -> Int64:
     return depths
 
 
-def queries(opening: Opening, nodes: Int64, reach: Any, last: bool = False) -> Queries:
+def queries(opening: Opening, nodes: Int64, reach: Float64) -> Queries:
     """Return the decisions to query in some nodes of one depth.
 
     Args:
         opening: of the task.
         nodes: int64 (k,), ascending.
         reach: float64 (n, N, h), reach probabilities by the agent's own choices.
-        last: which consistent hands the others get, the last or first; agents can't see them.
     """
     tree = opening.tree
     wanted = np.zeros(len(tree.kind), np.bool_)
@@ -87,58 +87,19 @@ def queries(opening: Opening, nodes: Int64, reach: Any, last: bool = False) -> Q
     parts: list[tuple[Any, Any, Any]] = []
     for seat, own in enumerate(opening.hands):
         here = np.flatnonzero(tree.kind[nodes] == seat)
-        entries = tree.first_legal[nodes[here], None] + np.arange(len(own))
-        bits = tree.legal[entries]
+        bits = tree.legal[tree.first_legal[nodes[here], None] + np.arange(len(own))]
         several = (bits & (bits - 1)) != 0  # more than one legal action
         row, hand = np.nonzero(several & (reach[nodes[here], seat, : len(own)] > 0))
         row = here[row]
         asked = states[row]
         asked["hand"][:, seat, BLACK] += own[hand] - own[held[row, seat]]
-        chances = tree.joint[seat, tree.cards[nodes[row]] + 1, hand]
-        possible = deal_others(opening, seat, asked, held[row], chances, last)
         hidden = asked["hand"] - asked["known"]
-        asked["face_down"] = asked["unlocated"] - hidden.sum(axis=1)
-        asked["random"] = 1  # a valid state of the generator, which stays unused
-        parts.append((nodes[row[possible]], hand[possible], asked[possible]))
+        asked["face_down"] = asked["unlocated"] - hidden.sum(axis=1)  # only its sums count
+        dealt = (hidden[:, seat, BLACK] <= asked["unlocated"][:, BLACK]).all(axis=1)
+        parts.append((nodes[row[dealt]], hand[dealt], asked[dealt]))
     node, hands, found = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Queries(node, hands, found)
-
-
-def deal_others(
-    opening: Opening,
-    seat: int,
-    states: RecordArray,
-    held: Int64,
-    chances: Float64,
-    last: bool,
-) -> Bool:
-    """Give the other seats hands consistent with the cards that they have shown.
-
-    Args:
-        opening: of the task.
-        seat: the seat whose hand stays.
-        states: GAME_DTYPE (q,), written in place.
-        held: int64 (q, N), the hands of all seats.
-        chances: float64 (q, h, h), the probabilities of the others' hands.
-        last: whether to take the last consistent hands or the first.
-
-    Returns:
-        bool (q,): whether consistent hands exist.
-    """
-    others = [other for other in range(MAX_SEATS) if other != seat]
-    deals = np.indices(opening.tree.numbers[others]).reshape(len(others), -1)
-    fits = chances[:, deals[0], deals[1]] > 0
-    there = [*zip(others, deals, strict=True)][: len(opening.hands) - 1]
-    shown = {}
-    for other, hands in there:
-        theirs = opening.hands[other]
-        shown[other] = states["hand"][:, other, BLACK] - theirs[held[:, other]]
-        holds = shown[other][:, None] + theirs >= states["known"][:, other, BLACK][:, None]
-        fits &= np.all(holds, axis=2)[:, hands]
-    chosen = fits.shape[1] - 1 - fits[:, ::-1].argmax(axis=1) if last else fits.argmax(axis=1)
-    for other, hands in there:
-        states["hand"][:, other, BLACK] = shown[other] + opening.hands[other][hands[chosen]]
-    return np.asarray(fits.any(axis=1))
+    seen = view(found, tree.kind[node].astype(np.int64))
+    return Queries(node, hands, resample(seen, np.arange(len(node))))
 
 
 # ---- asking ----

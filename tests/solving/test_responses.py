@@ -12,7 +12,7 @@ from dealt import SMALL
 
 from policies import blocks_of, uniform_policy
 from positions import positions
-from skyenv import AgentError, GameOptions, Games, OptionError, make_agent
+from skyenv import AgentError, Games, OptionError, make_agent
 from skyenv.agents import Agent, Decisions, RandomAgent, agent_names, decisions_in
 from skyenv.engine.knowledge import resample, view
 from skyenv.solving.best_response import Evaluator
@@ -228,25 +228,6 @@ def test_every_position_asked_about_can_be_dealt(name: str) -> None:
         drawn = resample(views[row], np.arange(400))
         drawn["seed"], drawn["random"] = asked.states["seed"][row], asked.states["random"][row]
         assert asked.states[row].tobytes() in {one.tobytes() for one in drawn}
-
-
-@pytest.mark.parametrize("name", ["duel-4/0", "alea-3/0", "set-2/0"])
-def test_policies_do_not_depend_on_the_opponents_hand(name: str) -> None:
-    """INF-2: any consistent hand gives the same policy."""
-    made = opening(name)
-    tree = made.tree
-    nodes = np.flatnonzero(tree.kind < CHANCE)[:300]
-    reach = np.ones((len(tree.kind), 2, max(len(own) for own in made.hands)))
-    told: list[tuple[bytes, ...]] = []
-    for last in (False, True):
-        asked = queries(made, nodes, reach, last)
-        games = Games.of(asked.states, GameOptions(task=name), observation=True)
-        seen = decisions_in(games, make_agent("greedy"), uniform=np.zeros(len(asked.node)))
-        assert seen.view is not None
-        parts = (seen.mask, seen.view, games.observation, asked.states["hand"])
-        told.append(tuple(part.tobytes() for part in parts))
-    assert told[0][:3] == told[1][:3]
-    assert told[0][3] != told[1][3]
 
 
 def test_hands_that_no_deal_allows_need_no_answers() -> None:

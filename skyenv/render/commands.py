@@ -118,7 +118,6 @@ class FilmOptions(PictureOptions):
         high=MAX_INT32,
         metavar="N",
     )
-    every: int = option(1, "actions per picture", low=1, high=MAX_INT32, metavar="N")
     width: int = option(1200, "width of the film in pixels", low=16, high=LARGEST, metavar="PIXELS")
     fps: float = option(2.0, "pictures per second", high=HIGHEST_FPS, above=True, metavar="F")
 
@@ -132,7 +131,6 @@ def make_film(options: FilmOptions) -> None:
             theme=options.theme,
             first=options.first,
             last=options.last,
-            every=options.every,
         )
         with progress(unit="picture", iterable=pictures) as bar:
             number = animation(bar, options.output, fps=options.fps, width=options.width)

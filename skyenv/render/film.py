@@ -16,7 +16,6 @@ def film(
     theme: str = "light",
     first: int = 0,
     last: int | None = None,
-    every: int = 1,
 ) -> Iterator[str]:
     """Yield a game's pictures as SVG texts of equal size, for
     :func:`skyenv.render.raster.animation`.
@@ -27,22 +26,18 @@ def film(
         theme: ``"light"`` or ``"dark"``.
         first: number of actions before the first picture.
         last: number of actions before the last picture; None: all.
-        every: actions per picture; the last position is always drawn.
 
     Raises:
         RecordError: a line of the record is invalid.
         OptionError: an argument has a wrong value.
     """
-    if first < 0 or (last is not None and last < first) or every < 1:
-        raise OptionError(f"actions {first} to {last} by {every} give no picture")
+    if first < 0 or (last is not None and last < first):
+        raise OptionError(f"actions {first} to {last} give no picture")
     agents = lines.header.value["agents"]
     end = None if last is None else last + 1
-    step, is_drawn = 0, True
+    step = 0
     for step, game in enumerate(islice(Game.positions(lines), end)):
-        is_drawn = step >= first and (step - first) % every == 0
-        if is_drawn:
+        if step >= first:
             yield svg(game.state, seat, theme=theme, events=game.events, agents=agents)
     if step < first:
         raise OptionError(f"there is no step {first}: the game has {step} actions")
-    if not is_drawn:
-        yield svg(game.state, seat, theme=theme, events=game.events, agents=agents)

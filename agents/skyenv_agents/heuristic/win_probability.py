@@ -88,15 +88,13 @@ def softmax(game: GameRecord, h: HeuristicRecord, temperature: float) -> None:
 
 
 @entry_point("win probabilities")
-def _write_all(
-    views: Array, early: float, late: float, weights: Array, heuristic: Array, probabilities: Array
-) -> None:
+def _write_all(views: Array, weights: Array, heuristic: Array, probabilities: Array) -> None:
     """Write every seat's probability by each view into `probabilities` [game, seat]."""
     for i in range(len(views)):
         game = views[i].game
         if game.phase != PHASE_OVER:
             extract_features(views[i], weights[0], heuristic[0])
-        write_win_probabilities(game, views[i], early, late, weights[0], heuristic[0])
+        write_win_probabilities(game, views[i], EARLY, LATE, weights[0], heuristic[0])
         for seat in range(game.num_players):
             probabilities[i, seat] = heuristic[0].win[seat]
 
@@ -104,14 +102,12 @@ def _write_all(
 _GREEDY: Final = GreedyAgent()
 
 
-def win_probabilities(state: RecordArray, early: float = EARLY, late: float = LATE) -> Float64:
+def win_probabilities(state: RecordArray) -> Float64:
     """Return every seat's win probability by its holdings, with open hands: float64 (n, 4); each
     row sums to 1 over the game's seats.
 
     Args:
         state: games of one number of players, GAME_DTYPE (n,).
-        early, late: VP of lead that multiply the odds by e at the start and the end of the game,
-            above 0.
     """
     views = new_records(len(state), VIEW_DTYPE)  # without hidden information
     views["game"] = as_games(state)
@@ -119,5 +115,5 @@ def win_probabilities(state: RecordArray, early: float = EARLY, late: float = LA
     if len(views):
         weights = _GREEDY.weights(int(views["game"]["num_players"][0]))
         scratch = new_records(1, HEURISTIC_DTYPE)
-        _write_all(views, float(early), float(late), weights, scratch, probabilities)
+        _write_all(views, weights, scratch, probabilities)
     return probabilities

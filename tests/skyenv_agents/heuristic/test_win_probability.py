@@ -10,11 +10,11 @@ from skyenv_agents.heuristic.win_probability import win_probabilities
 def test_win_probabilities_sum_to_1_and_rise_with_vp(num_players: int) -> None:
     games = Games(40, num_players, seed=3)
     games.play_random(120)
-    probabilities = win_probabilities(games.state, 20.0, 6.0)
+    probabilities = win_probabilities(games.state)
     assert probabilities.sum(axis=1) == pytest.approx(1.0)
     assert (probabilities[:, num_players:] == 0).all()
     richer = games.state.copy()
     richer["score"][:, 0] += 10
-    more = win_probabilities(richer, 20.0, 6.0)
+    more = win_probabilities(richer)
     assert (more[:, 0] > probabilities[:, 0]).all()
     assert (more[:, 1:num_players] < probabilities[:, 1:num_players]).all()

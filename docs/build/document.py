@@ -23,7 +23,7 @@ from experiments import figures
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import benchmark, ladder
 from skyenv.arena.schedule import entrants
-from skyenv.console.options import Options, run_program
+from skyenv.console.options import Options, program
 from skyenv.console.tables import markdown
 from skyenv.engine import events, knowledge, observation
 from skyenv.engine.options import table_label, table_name
@@ -269,17 +269,13 @@ def files() -> dict[Path, str]:
     return pages | drawings.drawings() | rules_page.written() | page_facts.written()
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
-    text = "Update the generated parts of the docs."
-    return run_program(Options, "docs.build.document", text, _run, arguments)
-
-
 def _run(_: Options) -> None:
     for path, text in files().items():
         (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(ROOT / path, text)
 
+
+main = program(Options, "docs.build.document", "Update the generated parts of the docs.", _run)
 
 if __name__ == "__main__":
     sys.exit(main())

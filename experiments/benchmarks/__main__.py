@@ -8,14 +8,14 @@ Exit codes: 0 success, 1 invalid file, 2 invalid command, 130 interrupted.
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from experiments.figures import Figure, Scale, shown, write
-from skyenv.console.options import Options, option, run_program
+from skyenv.console.options import Options, option, program
 
 # Modules by the names of their functions.
 BENCHMARKS: Final = {
@@ -50,12 +50,6 @@ class BenchmarkOptions(Options):
     repeats: int = option(7, "repeats of every figure", low=1)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
-    text = "Run benchmarks and print their figures."
-    return run_program(BenchmarkOptions, "experiments.benchmarks", text, _run, arguments)
-
-
 def _run(options: BenchmarkOptions) -> None:
     scale = Scale(options.share, options.repeats)
     for name in options.names:
@@ -70,6 +64,10 @@ def _run(options: BenchmarkOptions) -> None:
         if options.out is not None:
             write(options.out / f"{name}.json", method, figures)
 
+
+main = program(
+    BenchmarkOptions, "experiments.benchmarks", "Run benchmarks and print their figures.", _run
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -31,7 +31,7 @@ from experiments.figures import (
 )
 from skyenv.agents import decide_game, make_agent
 from skyenv.arena.evaluate import evaluate
-from skyenv.console.options import Options, argument, common, option, run_program
+from skyenv.console.options import Options, argument, common, option, program
 from skyenv.engine.game import Game
 from skyenv.render.colours import REFERENCE
 from skyenv.seeds import fresh_seed
@@ -50,12 +50,6 @@ class StrengthOptions(Options):
     workers: int = common("workers")
     ray: str | None = common("ray")
     out: Path = option(Path("runs/strength"), "folder of the figures", metavar="FOLDER")
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return the exit code (see the module's text)."""
-    module, text = "experiments.benchmarks.strength", "Measure a list of agents."
-    return run_program(StrengthOptions, module, text, _run, arguments)
 
 
 def _run(options: StrengthOptions) -> None:
@@ -120,6 +114,10 @@ def draw(figures: Sequence[Figure], par: float, path: Path) -> None:
     axes.legend(frameon=False)
     save(picture, path)
 
+
+main = program(
+    StrengthOptions, "experiments.benchmarks.strength", "Measure a list of agents.", _run
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -39,7 +39,7 @@ from skyenv.console.options import (
     command_line,
     common,
     option,
-    run_program,
+    program,
 )
 from skyenv.engine.options import table_label, table_name
 from skyenv.errors import CheckpointError, OptionError
@@ -263,12 +263,12 @@ def write(
     draw_curves({label: curve}, config.pictures / f"{name}.png", drawn)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return the exit code (see the module's text)."""
-    text = "Export a trained agent, so that it ships with the project."
-    program = "experiments.shipping.export"
-    return run_program(ExportConfig, program, text, lambda config: print(export(config)), arguments)
-
+main = program(
+    ExportConfig,
+    "experiments.shipping.export",
+    "Export a trained agent, so that it ships with the project.",
+    lambda config: print(export(config)),
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -12,7 +12,6 @@ invalid command, 130 interrupted.
 
 import io
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,7 +22,7 @@ from experiments.shipping.openings import Positions
 from skyenv.agents import Agent, Decisions
 from skyenv.arena.matches import play_games
 from skyenv.array_types import Float32, Int64
-from skyenv.console.options import Options, common, option, run_program
+from skyenv.console.options import Options, common, option, program
 from skyenv.console.progress import progress
 from skyenv.files import write_atomically
 from skyenv.rules.compiling import entry_point
@@ -229,12 +228,6 @@ class Fitting(Options):
     out: Path = option(FOLDER, "folder of the network", metavar="FOLDER")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code."""
-    text = "Fit the network that tells searches what the leaves of their trees are worth."
-    return run_program(Fitting, "experiments.shipping.fit_leaves", text, _run, arguments)
-
-
 def _run(options: Fitting) -> None:
     samples = make_samples(options.players, options.positions, options.seed)
     arrays, loss = fit(samples, options.epochs, options.seed)
@@ -249,6 +242,13 @@ def _run(options: Fitting) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     write_atomically(options.out / f"{options.players}-players.npz", file.getvalue())
 
+
+main = program(
+    Fitting,
+    "experiments.shipping.fit_leaves",
+    "Fit the network that tells searches what the leaves of their trees are worth.",
+    _run,
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -11,7 +11,7 @@ Exit codes: 0 success, 2 invalid command, 130 interrupted.
 
 import io
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 from skyenv.agents import make_agent
 from skyenv.arena.matches import Onlooker, play_games
 from skyenv.array_types import AnyArray, Bool, RecordArray
-from skyenv.console.options import Options, common, option, run_program
+from skyenv.console.options import Options, common, option, program
 from skyenv.console.progress import progress
 from skyenv.engine.games import Games
 from skyenv.engine.openings import FILE, NUM_OPENINGS, TASKS, Task
@@ -297,12 +297,6 @@ def collect(options: CollectOptions) -> dict[str, RecordArray]:
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
-    text = "Collect openings of bidding tasks from games."
-    return run_program(CollectOptions, "experiments.shipping.openings", text, _run, arguments)
-
-
 def _run(options: CollectOptions) -> None:
     kept: dict[str, Any] = {}
     if options.out.exists() and len(options.tasks) < len(TASKS):
@@ -315,6 +309,13 @@ def _run(options: CollectOptions) -> None:
     np.savez_compressed(content, **(kept | collect(options)))
     write_atomically(options.out, content.getvalue())
 
+
+main = program(
+    CollectOptions,
+    "experiments.shipping.openings",
+    "Collect openings of bidding tasks from games.",
+    _run,
+)
 
 if __name__ == "__main__":
     sys.exit(main())

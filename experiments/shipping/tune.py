@@ -17,7 +17,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -27,7 +27,7 @@ import numpy as np
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
 from skyenv.array_types import ArrayLike
-from skyenv.console.options import Options, argument, common, option, run_program
+from skyenv.console.options import Options, argument, common, option, program
 from skyenv.errors import AgentError
 from skyenv.files import write_atomically
 from skyenv.render.extras import check_installed
@@ -126,12 +126,6 @@ def fitness(tuning: Tuning, first: int, weights: Weights) -> float:
     return float(np.mean(values))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code."""
-    text = "Tune the weights of an agent."
-    return run_program(Tuning, "experiments.shipping.tune", text, _run, arguments)
-
-
 def _run(options: Tuning) -> None:
     end = time.monotonic() + 60 * (options.minutes or math.inf)
     means: list[float] = []
@@ -148,6 +142,8 @@ def _run(options: Tuning) -> None:
             write_atomically(options.out, json.dumps(content, indent=1) + "\n")
             print(f"generation {len(means)}, mean fitness {mean:.3f}", flush=True)
 
+
+main = program(Tuning, "experiments.shipping.tune", "Tune the weights of an agent.", _run)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -24,6 +24,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import (
@@ -390,6 +391,15 @@ def run_program(
     """
     name = command.replace(".", " ").split()[-1]
     return exit_code(name, lambda: run(parse(kind, command, description, arguments, earlier)))
+
+
+def program(
+    kind: type[Kind], command: str, description: str, run: Callable[[Kind], int | None]
+) -> Callable[..., int]:
+    """Return a program's main function, from the words of the command line (None: of this process)
+    to the exit code. Arguments are those of :func:`run_program`.
+    """
+    return partial(run_program, kind, command, description, run)
 
 
 def _add(section: argparse._ActionsContainer, entry: Field[Any], kind: Any) -> None:

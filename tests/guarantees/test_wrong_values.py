@@ -57,7 +57,7 @@ def mistakes() -> Iterator[Any]:
         for one in options:
             for value in wrong_values(one, str(types[one.name])):
                 wrong = [*words, f"{flag_of(one.name)}={value}"]
-                yield pytest.param(main, wrong, one.name, id=" ".join([main.__module__, *wrong]))
+                yield pytest.param(main, wrong, one.name, id=" ".join([kind.__module__, *wrong]))
 
 
 def flag_of(name: str) -> str:

@@ -158,7 +158,7 @@ BUDGETS = {
     "page.md": 800,
     "start.md": 600,
     "training.md": 1000,
-    "your_agent.md": 1000,
+    "your_agent.md": 1100,
 }
 
 

@@ -80,7 +80,7 @@ def _heading(theme: Theme, text: str, y: float = 22) -> str:
 _NOW: Final = 23.0
 
 
-def headline(scene: Scene, width: float, name: str | None) -> Panel:
+def headline(scene: Scene, width: float) -> Panel:
     """Draw the headline: the game's name, the situation (a crown once it is over), and the
     progress.
     """
@@ -91,9 +91,6 @@ def headline(scene: Scene, width: float, name: str | None) -> Panel:
     now = _lines(situation(scene.table, scene.agents), _NOW, room / _BOLD, most)
     lines, below = _lines(" · ".join(parts), shapes.SMALL, room, most), 26 * len(now)
     sign = at(2, 44, shapes.picture(theme, "lettering"), scale=1.25)
-    if name:
-        name = fitted(name, 30, width if scene.upright else 260)
-        sign = words(0, 40, name, 30, bold=True, fill=theme.ink)
     is_over = scene.game.seat == NONE
     crown = at(0, 7, shapes.picture(theme, "crown"))
     head = crown if is_over else shapes.emblem(theme, scene.game.seat, 11)

@@ -11,8 +11,7 @@ from skyenv.engine.events import Event
 from skyenv.errors import OptionError, shown
 from skyenv.render import city, panels, shapes
 from skyenv.render.colours import Theme, theme_named
-from skyenv.render.marks import FONTS, at, element, number, rectangle
-from skyenv.render.marks import title as title_of
+from skyenv.render.marks import FONTS, at, element, number, rectangle, title
 from skyenv.render.panels import GAP, Panel
 from skyenv.render.parts import ROOT, Drawing, Part, Scene
 from skyenv.render.table import plain, visible_table
@@ -39,7 +38,6 @@ def svg(
     events: Sequence[Event] = (),
     agents: Sequence[str | None] | None = None,
     legal: ArrayLike | None = None,
-    title: str | None = None,
     width: int = 1200,
 ) -> str:
     """Return the whole table as a stand-alone SVG 1.1 picture, which can be inlined into HTML (it
@@ -61,7 +59,6 @@ def svg(
         events: the latest events, newest last, as in ``Game.events``.
         agents: the players' names, one per seat.
         legal: action mask, (103,): legal elements glow.
-        title: a heading in place of the game's name.
         width: width in pixels. Below 700 the picture is upright, for phones.
 
     Raises:
@@ -74,7 +71,6 @@ def svg(
         events=events,
         agents=agents,
         legal=legal,
-        title=title,
         width=width,
     )
     return picture.text()
@@ -88,7 +84,6 @@ def drawing(
     events: Sequence[Event] = (),
     agents: Sequence[str | None] | None = None,
     legal: ArrayLike | None = None,
-    title: str | None = None,
     width: int = 1200,
     is_live: bool = False,
 ) -> Drawing:
@@ -97,7 +92,7 @@ def drawing(
     Recently drawn plots, hands and other parts come from caches.
 
     Args:
-        position, seat, events, agents, legal, title, width: as for :func:`svg`.
+        position, seat, events, agents, legal, width: as for :func:`svg`.
         theme: ``"light"``, ``"dark"``, or a custom theme.
         is_live: for the page, which marks legal elements itself: every glow is drawn hidden.
 
@@ -118,11 +113,11 @@ def drawing(
         drawing=Drawing(),
     )
     draw = _upright if scene.upright else _wide
-    placed, breadth, height = draw(scene, events, title)
-    what = f"{title or 'Fifth Avenue'}: {situation(table, scene.agents)}"
+    placed, breadth, height = draw(scene, events)
+    what = f"Fifth Avenue: {situation(table, scene.agents)}"
     whole = element(
         "svg",
-        scene.drawing.add(Part("title", title_of(what))),
+        scene.drawing.add(Part("title", title(what))),
         rectangle(0, 0, breadth, height, fill=scene.theme.table),
         shapes.picture(scene.theme, "upright skyline" if scene.upright else "skyline"),
         *placed,
@@ -175,10 +170,10 @@ def _stacked(
     return placed, y
 
 
-def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
+def _wide(scene: Scene, events: Sequence[Event]) -> _Layout:
     """Lay out the board on the left, panels on its right, supply row and players below."""
     inner, (length, breadth) = WIDE - 2 * _MARGIN, city.SIZES[False]
-    head, top = panels.headline(scene, inner, name)
+    head, top = panels.headline(scene, inner)
     top, x = top + 14, _MARGIN + length + GAP
     side, y = _stacked(_side(scene, WIDE - _MARGIN - x), x, top)
     bottom = max(top + breadth, y - GAP)
@@ -190,11 +185,11 @@ def _wide(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
     return [*above, *side, *below], WIDE, y + _MARGIN - GAP
 
 
-def _upright(scene: Scene, events: Sequence[Event], name: str | None) -> _Layout:
+def _upright(scene: Scene, events: Sequence[Event]) -> _Layout:
     """Lay out everything in one column, with enlarged panels."""
     inner, (breadth, length) = UPRIGHT - 2 * _MARGIN, city.SIZES[True]
     small = inner / _ENLARGED
-    head, top = panels.headline(scene, small, name)
+    head, top = panels.headline(scene, small)
     stacks, *others = _side(scene, small)
     items = [*others, panels.players(scene, small), stacks, panels.supply_row(scene, small)]
     if events:

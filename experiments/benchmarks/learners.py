@@ -20,15 +20,15 @@ import torch
 
 from experiments.baselines import reinforce, sb3_maskable_ppo
 from experiments.benchmarks.mccfr import Sampler
+from experiments.benchmarks.tasks import answers
 from experiments.training.config import Config
 from experiments.training.train import Training
-from skyenv.agents import Agent, Decisions, Evaluations
+from skyenv.agents import Decisions, Evaluations
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.errors import OptionError, shown
 from skyenv.solving.best_response import Policy
 from skyenv.solving.equilibrium import Solver
 from skyenv.solving.mixing import information_sets
-from skyenv.solving.responses import policy_of
 from skyenv.solving.tree import Opening
 from skyenv_agents.learned.networks import NetworkAgent, PolicyPlayer, masked_softmax
 from skyenv_agents.learned.policy import PolicyAgent
@@ -56,11 +56,6 @@ class Problem(NamedTuple):
     seed: int
     decisions: int
     openings: Sequence[Opening]
-
-
-def answer_of(agent: Agent) -> Answer:
-    """Return the answer of an agent that samples its evaluation."""
-    return lambda opening: policy_of(agent, opening).policy
 
 
 # ---- tabular ----
@@ -100,7 +95,7 @@ def _tabular(
 def vanilla_gradient(problem: Problem, **options: Any) -> Learner:
     """Return REINFORCE, :mod:`experiments.baselines.reinforce`."""
     for decisions, network in reinforce.train(problem.task, problem.seed, **options):
-        yield decisions, answer_of(reinforce.NetworkAgent(network))
+        yield decisions, partial(answers, reinforce.NetworkAgent(network))
 
 
 def ppo(problem: Problem, **options: Any) -> Learner:
@@ -124,10 +119,7 @@ def ppo(problem: Problem, **options: Any) -> Learner:
     training = Training(config)
     training.begin()
     while True:
-        yield (
-            training.decisions,
-            lambda opening: policy_of(NetworkAgent(training.frozen()), opening).policy,
-        )
+        yield training.decisions, lambda opening: answers(NetworkAgent(training.frozen()), opening)
         training.update()
 
 
@@ -147,7 +139,7 @@ def maskable_ppo(problem: Problem, **changes: Any) -> Learner:
     model = sb3_maskable_ppo.make_model(env, options)
     while True:
         agent = PolicyAgent(model.policy)
-        yield decisions, answer_of(agent)
+        yield decisions, partial(answers, agent)
         env.set_opponents(agent)
         model.learn(GAMES * options.steps, callback=count, reset_num_timesteps=False)
 
@@ -231,7 +223,7 @@ def _self_play(
     env = Environment(game, chance_event_sampler=ChanceEventSampler(seed=problem.seed))
     (size,), actions = env.observation_spec()["info_state"], env.action_spec()["num_actions"]
     agents = [make(seat, size, actions) for seat in range(2)]
-    answer = answer_of(SeatsAgent([network_of(agent) for agent in agents]))
+    answer = partial(answers, SeatsAgent([network_of(agent) for agent in agents]))
     decisions, step = 0, env.reset()
     while True:
         yield decisions, answer

@@ -14,6 +14,7 @@ from skyenv.engine.openings import measured, task_name
 from skyenv.engine.rewards import CARD_VP
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv.solving.best_response import Evaluator, Policy
+from skyenv.solving.commands import measure
 from skyenv.solving.equilibrium import Solver, solve
 from skyenv.solving.mixing import information_sets, mixing_of, purified
 from skyenv.solving.responses import policy_of
@@ -114,20 +115,14 @@ def panel(scale: Scale) -> Iterator[Figure]:
     agents = players()
     solved = {task: number for task, number in MEASURED.items() if task not in UNSOLVED}
     for label, names in openings_of(scale, solved):
-        rows = [losses(Opening(name), agents) for name in names]
+        rows = [
+            {agent: measure(made, opening) for agent, made in agents.items()}
+            for opening in map(Opening, names)
+        ]
         for agent in agents:
-            yield mean(f"{label}: {agent}", "VP", [row[agent][0] for row in rows])
-            share = [100 * row[agent][1] for row in rows]
+            yield mean(f"{label}: {agent}", "VP", [row[agent]["nash_conv"] for row in rows])
+            share = [100 * row[agent]["share"] for row in rows]
             yield mean(f"{label}, of the range: {agent}", "%", share, 1)
-
-
-def losses(opening: Opening, agents: Mapping[str, Agent]) -> dict[str, tuple[float, float]]:
-    """Return the NashConv of each agent in an opening, in VP and as a share of the range."""
-    evaluator, found = Evaluator(opening.tree), {}
-    for name, agent in agents.items():
-        conv = evaluator.nash_conv(answers(agent, opening))
-        found[name] = conv, conv / evaluator.payoff_range
-    return found
 
 
 def answers(agent: Agent, opening: Opening) -> Policy:

@@ -27,55 +27,25 @@ TOLERANCE: Final = 1e-6
 # ---- walking ----
 
 
-@rule
-def pass_on(tree: TaskTree, policy: Array, reach: Array, node: int) -> None:
-    """Write the reach probabilities of a node's children by the seats' own choices, for each of
-    their hands.
-    """
-    kind, first = tree.kind[node], tree.first[node]
-    for edge in range(tree.first[node + 1] - first):
-        child = tree.child[first + edge]
-        for seat in range(reach.shape[1]):
-            hands = tree.numbers[seat]
-            block = tree.block[node] + edge * hands
-            for hand in range(hands):
-                reach[child, seat, hand] = reach[node, seat, hand]
-                if seat == kind:
-                    reach[child, seat, hand] *= policy[block + hand]
-
-
-@rule
+@entry_point("best responses")
 def spread(tree: TaskTree, policy: Array, reach: Array) -> None:
-    """Write the reach probability of every node by the seats' own choices: `reach`, float64 (n, N,
-    h).
+    """Write the reach probability of every node by the seats' own choices, for each of their hands:
+    `reach`, float64 (n, N, h).
     """
     for seat in range(reach.shape[1]):
         for hand in range(reach.shape[2]):
             reach[0, seat, hand] = 1.0
     for node in range(len(tree.kind)):
-        pass_on(tree, policy, reach, node)
-
-
-@entry_point("policies of agents")
-def spread_level(tree: TaskTree, policies: Array, reach: Array, level: Array) -> None:
-    """Do the same as :func:`spread` for nodes of one depth, int64 (k,), with the first of some
-    policies, float64 (m, n). In all of them a hand without probabilities plays uniformly: one with
-    a single legal edge, or one that no deal allows there.
-    """
-    for node in level:
-        kind = tree.kind[node]
-        if kind < CHANCE:
-            hands, entry = tree.numbers[kind], tree.first_legal[node]
-            for hand in range(hands):
-                first, edges = tree.block[node] + hand, tree.first[node + 1] - tree.first[node]
-                bits, total, legal = tree.legal[entry + hand], 0.0, 0
-                for edge in range(edges):
-                    total += policies[0, first + edge * hands]
-                    legal += (bits >> edge) & 1
-                for edge in range(edges):
-                    if total == 0.0 and (bits >> edge) & 1:
-                        policies[:, first + edge * hands] = 1.0 / legal
-        pass_on(tree, policies[0], reach, node)
+        kind, first = tree.kind[node], tree.first[node]
+        for edge in range(tree.first[node + 1] - first):
+            child = tree.child[first + edge]
+            for seat in range(reach.shape[1]):
+                hands = tree.numbers[seat]
+                block = tree.block[node] + edge * hands
+                for hand in range(hands):
+                    reach[child, seat, hand] = reach[node, seat, hand]
+                    if seat == kind:
+                        reach[child, seat, hand] *= policy[block + hand]
 
 
 @rule

@@ -8,7 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -229,7 +228,7 @@ def _settings(task: str, samples: int) -> dict[str, Any]:
 def read_figures(
     path: Path,
     settings: Mapping[str, Any] | None = None,
-    agents: Mapping[str, Agent] = MappingProxyType({}),
+    agents: Mapping[str, Agent] | None = None,
 ) -> dict[str, Any]:
     """Return the content of a file of ``exploitability --json``: settings and `rows`.
 
@@ -252,7 +251,7 @@ def read_figures(
         for row in content["rows"]:
             _check_row(row, names)
             rows.add((name := row["agent"], row["opening"]))
-            version, now = row["version"], agents.get(name)
+            version, now = row["version"], (agents or {}).get(name)
             if now is not None and version != _version(now, found["task"]):
                 raise OptionError(f"figures of {name}, version {version}, not of today's")
         if len(rows) < len(content["rows"]):

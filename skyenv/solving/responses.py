@@ -28,9 +28,9 @@ from skyenv.rules.chance import hash32
 from skyenv.rules.compiling import entry_point
 from skyenv.rules.components import BLACK
 from skyenv.rules.record import Array
-from skyenv.solving.best_response import Evaluator, Policy, spread_level
+from skyenv.solving.best_response import Evaluator, Policy, spread
 from skyenv.solving.equilibrium import average
-from skyenv.solving.tree import CHANCE, Opening
+from skyenv.solving.tree import CHANCE, Opening, TaskTree
 
 LEAST_SAMPLES: Final = 32
 """Fewest random numbers per decision of a stochastic agent."""
@@ -60,16 +60,6 @@ class Queries:
     node: Int64
     hand: Int64
     states: RecordArray
-
-
-def depths_of(opening: Opening) -> Int64:
-    """Return the depth of each node in edges, int64 (n,)."""
-    tree = opening.tree
-    depths = np.zeros(len(tree.kind), np.int64)
-    parents = np.repeat(np.arange(len(tree.kind)), np.diff(tree.first))
-    for parent, child in zip(parents.tolist(), tree.child.tolist(), strict=True):
-        depths[child] = depths[parent] + 1  # children come after their parents
-    return depths
 
 
 def queries(opening: Opening, nodes: Int64, reach: Float64) -> Queries:
@@ -160,26 +150,31 @@ def policy_of(
 
 
 def traverse(opening: Opening, answer: Answer, number: int, shown: bool) -> Float64:
-    """Return the policies by an agent's answers, float64 (number, n). Decisions that its earlier
-    choices never reach, by the first policy, are left out.
+    """Return the policies by an agent's answers, float64 (number, n); uniform in decisions that its
+    earlier choices never reach, by the first policy, and where only one action is legal.
     """
     tree = opening.tree
-    policies = np.zeros((number, tree.block[-1]))
-    reach = np.ones((*tree.payoff.shape, tree.numbers.max()))
-    depths = depths_of(opening)
-    with progress(int(depths.max()) + 1, "depth", desc=opening.name, shown=shown) as bar:
-        for depth in range(int(depths.max()) + 1):
-            level = np.flatnonzero(depths == depth)
-            deciding = level[tree.kind[level] < CHANCE]
-            if len(deciding):
-                asked = queries(opening, deciding, reach)
-                for first in range(0, len(asked.node), ROWS):
-                    rows = slice(first, first + ROWS)
-                    batch = Games.of(asked.states[rows]), asked.node[rows], asked.hand[rows]
-                    note(opening, *batch[1:], answer(*batch), policies)
-            spread_level(tree, policies, reach, level)
-            bar.update()
+    policies = np.tile(uniform(tree), (number, 1))
+    reach, level = np.ones((*tree.payoff.shape, tree.numbers.max())), np.zeros(1, np.int64)
+    parents = np.repeat(np.arange(len(tree.kind)), np.diff(tree.first))
+    with progress(unit="decision", desc=opening.name, shown=shown) as bar:
+        while level.size:
+            spread(tree, policies[0], reach)
+            asked = queries(opening, level[tree.kind[level] < CHANCE], reach)
+            for first in range(0, len(asked.node), ROWS):
+                rows = slice(first, first + ROWS)
+                batch = Games.of(asked.states[rows]), asked.node[rows], asked.hand[rows]
+                note(opening, *batch[1:], answer(*batch), policies)
+                bar.update(len(batch[1]))
+            level = np.sort(tree.child[np.isin(parents, level)])  # of the next depth
     return policies
+
+
+def uniform(tree: TaskTree) -> Policy:
+    """Return the uniform policy over legal actions, as by CFR+ without an iteration."""
+    policy = np.zeros(tree.block[-1])
+    average(tree, np.zeros((2, len(policy))), policy)
+    return policy
 
 
 def reported(agent: Agent, games: Games, node: Int64, hand: Int64) -> Float64:
@@ -291,7 +286,6 @@ def gains_of(evaluator: Evaluator, agent: AgentPolicy) -> Gains:
 
 def _won(evaluator: Evaluator, known: Policy, played: Policy, seat: int) -> float:
     """Return what a seat's best response to one policy wins against another."""
-    even = np.zeros_like(known)
-    average(evaluator.tree, np.zeros((2, len(known))), even)  # of no iterations: uniform play
-    response = evaluator.best_response((1 - TREMBLE) * known + TREMBLE * even, seat)
+    trembling = (1 - TREMBLE) * known + TREMBLE * uniform(evaluator.tree)
+    response = evaluator.best_response(trembling, seat)
     return evaluator.value_against(response, played, seat)

@@ -189,8 +189,9 @@ class Objective:
         self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor
     ) -> torch.Tensor:
         """Return the KL divergence of the policy from that of the averaged weights, in nats."""
-        apart = log_probabilities.clamp(min=LOWEST) - batch.notes["mean"][rows].clamp(min=LOWEST)
-        divergence = (log_probabilities.exp() * apart).sum(dim=1)
+        bounded = log_probabilities.clamp(min=LOWEST)
+        apart = bounded - batch.notes["mean"][rows].clamp(min=LOWEST)
+        divergence = (bounded.exp() * apart).sum(dim=1)
         mean: torch.Tensor = (batch.weight[rows] * divergence).mean()
         return mean
 

@@ -172,7 +172,7 @@ class Training(Run):
         entropy_weight = config.entropy * self._left(config.final_entropy)
         losses = self.IMPROVEMENT.losses
         objective = Objective(config, entropy_weight, self.only_value, losses)
-        self.network.largest = {}
+        self.network.activity = {}
         figures = {
             **self._passes(objective, batch),
             "explained_variance": 1.0 - float(unexplained),
@@ -181,7 +181,7 @@ class Training(Run):
         norms = self.network.gradient_norms()
         figures |= {f"{GRADIENT_NORM}/{layer}": norm for layer, norm in norms.items()}
         if number >= FEWEST_DECISIONS:
-            lost = {layer: most <= 0 for layer, most in self.network.largest.items()}
+            lost = {layer: sums <= 0 for layer, sums in self.network.activity.items()}
             for layer, units in lost.items():
                 figures[f"{NEVER_ACTIVE}/{layer}"] = float(units.float().mean())
             if config.reinitialise and self.updates % config.reinitialise == 0:

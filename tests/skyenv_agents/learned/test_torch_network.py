@@ -135,9 +135,9 @@ def test_lost_units_come_back_and_hardly_change_an_output() -> None:
             network.get_parameter(f"layers.{incoming[0].replace('.', '_')}.bias")[::3] -= 1e6
         outputs = []
         for _ in range(2):
-            network.largest = {}
+            network.activity = {}
             outputs.append(network(codes, some_masks(50, np.random.default_rng(3))))
-            lost = {name: most <= 0 for name, most in network.largest.items()}
+            lost = {name: sums <= 0 for name, sums in network.activity.items()}
             shares = [float(lost[name].float().mean()) for name in network.sizes.around()]
             assert min(shares) > 0.3 if len(outputs) == 1 else max(shares) < 0.1
             network.reinitialise(lost, rng)

@@ -189,7 +189,7 @@ class Config(Options):
     )
     precision: str = option(
         AUTO,
-        "of the network while it trains; auto: bfloat16 where the processor has AMX for it",
+        "of the network while it trains; auto: bfloat16 where the processor is faster at it",
         choices=PRECISIONS,
     )
     processes: int = option(

@@ -45,7 +45,7 @@ from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.networks import Network, heuristic_of
 from skyenv_agents.learned.torch_network import (
     PolicyNetwork,
-    has_amx,
+    prefers_bfloat16,
     use_processor,
 )
 
@@ -62,7 +62,8 @@ class Training(Run):
         """See :class:`experiments.training.run.Run`."""
         self._prepare()
         if self.config.precision == AUTO:
-            self.config = replace(self.config, precision="bfloat16" if has_amx() else "float32")
+            precision = "bfloat16" if prefers_bfloat16() else "float32"
+            self.config = replace(self.config, precision=precision)
         self.network = self.config.make_network().to(self.device)
         self.mean = _copy(self.network)
         self.optimiser = self._new_optimiser()

@@ -51,10 +51,14 @@ def use_processor(threads: int) -> None:
             any(set_option(option, size) for size in KEPT)
 
 
-def has_amx() -> bool:
-    """Whether the processor is known to multiply matrices in bfloat16 faster than in float32."""
-    cpuinfo = Path("/proc/cpuinfo")
-    return cpuinfo.exists() and "amx_bf16" in cpuinfo.read_text(encoding="utf-8")
+def prefers_bfloat16(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
+    """Whether the processor is known to multiply matrices in bfloat16 faster than in float32.
+
+    So do those with AMX, and AMD's with AVX-512 BF16: PyTorch's single precision (MKL) uses no
+    AVX-512 there.
+    """
+    text = cpuinfo.read_text(encoding="utf-8") if cpuinfo.exists() else ""
+    return "amx_bf16" in text or ("AuthenticAMD" in text and "avx512_bf16" in text)
 
 
 def _join(parts: list[torch.Tensor], axis: int) -> torch.Tensor:

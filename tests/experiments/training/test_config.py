@@ -142,11 +142,11 @@ def test_incompatible_starting_networks_are_refused(
 def test_an_automatic_precision_is_kept_on_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(train, "has_amx", lambda: True)
+    monkeypatch.setattr(train, "prefers_bfloat16", lambda: True)
     training = begun(tiny(tmp_path, precision="auto"))
     assert training.config.precision == "bfloat16"
     training.save()
-    monkeypatch.setattr(train, "has_amx", lambda: False)  # on another machine
+    monkeypatch.setattr(train, "prefers_bfloat16", lambda: False)  # on another machine
     again = Training(tiny(tmp_path, precision="auto"))
     again.load()
     assert again.config.precision == "bfloat16"

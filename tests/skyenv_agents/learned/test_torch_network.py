@@ -16,7 +16,7 @@ from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import INPUTS, used_inputs
 from skyenv_agents.learned.networks import Network, NetworkAgent
 from skyenv_agents.learned.prior import prior_codes
-from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy
+from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy, prefers_bfloat16
 
 ABOUT = {"prior": "", "prior_version": "", "reward": "outcome"}
 WITH_PRIOR = {"prior": "greedy", "prior_version": GreedyAgent.version, "reward": "outcome"}
@@ -143,6 +143,27 @@ def test_lost_units_come_back_and_hardly_change_an_output() -> None:
             network.reinitialise(lost, rng)
     for before, after in zip(*outputs, strict=True):
         assert torch.allclose(before.exp(), after.exp(), atol=0.05)
+
+
+# ---- precision ----
+
+
+@pytest.mark.parametrize(
+    ("vendor", "flags", "expected"),
+    [
+        ("GenuineIntel", "avx512f avx512_bf16 amx_bf16", True),
+        ("GenuineIntel", "avx512f avx512_bf16", False),
+        ("AuthenticAMD", "avx512f avx512_bf16", True),
+        ("AuthenticAMD", "avx2", False),
+    ],
+)
+def test_bfloat16_is_for_processors_that_are_faster_at_it(
+    tmp_path: Path, vendor: str, flags: str, expected: bool
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    assert not prefers_bfloat16(cpuinfo)
+    cpuinfo.write_text(f"vendor_id\t: {vendor}\nflags\t\t: fpu {flags}\n")
+    assert prefers_bfloat16(cpuinfo) == expected
 
 
 # ---- mask ----

@@ -1,4 +1,4 @@
-"""The position to draw, as a viewer sees it."""
+"""The position to draw, as a viewer sees it, and its standings."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from skyenv.array_types import Int8
+from skyenv.array_types import Int8, Int64
 from skyenv.checks import check_seat
 from skyenv.engine.knowledge import PUBLIC, VIEW_DTYPE, view
 from skyenv.errors import OptionError, shown
 from skyenv.rules.components import CARD_COLOURS
-from skyenv.rules.state import ALEA, GAME_DTYPE, NONE
+from skyenv.rules.state import ALEA, END_TASK, GAME_DTYPE, NONE, PHASE_OVER
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,28 @@ def visible_table(position: np.void, seat: int | None = None) -> Table:
         return Table(position, np.zeros((players, len(CARD_COLOURS)), np.int8), face_down, None)
     games = np.array([position], GAME_DTYPE).view(np.recarray)
     return _of_view(view(games, [check_seat(seat, players)])[0])
+
+
+def if_scored_now(games: Any, players: int) -> Int64:
+    """Return the VP of every seat if the game ended by END-2 now: its VP, and SCO-2 of every
+    district that isn't stopped.
+
+    The park area is excluded, as its scoring depends on the tiles that END-3 turns up. Scores of
+    finished games are returned unchanged; a bidding task ends without that scoring. The inputs are
+    public (INF-1).
+
+    Args:
+        games: records of GAME_DTYPE, of any shape (…), or one record; of a view its ``game``.
+        players: number of seats, equal in all games.
+
+    Returns:
+        int64 (…, players).
+    """
+    owners, worth = games["owner"], games["floors"].astype(np.int64) * games["value"]
+    held = [np.where(owners == seat, worth, 0).sum(axis=(-2, -1)) for seat in range(players)]
+    is_open = np.asarray((games["phase"] != PHASE_OVER) | (games["end"] == END_TASK))[..., None]
+    total: Int64 = games["score"][..., :players] + is_open * np.stack(held, axis=-1)
+    return total
 
 
 def plain(game: Any) -> SimpleNamespace:

@@ -23,9 +23,8 @@ from skyenv.histories.resampling import resampled
 from skyenv.histories.states import History, HistoryTable, replayed, table_of
 from skyenv.render import words
 from skyenv.render.reasons import why_illegal
-from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import svg
-from skyenv.render.table import visible_table
+from skyenv.render.table import if_scored_now, visible_table
 from skyenv.render.text import text
 
 pytestmark = pytest.mark.compiled

@@ -10,8 +10,8 @@ import pytest
 from scenario import TABLES, bare_game, bids, built_up, district, hand, start_auction, stopped
 from skyenv.console.tables import WIDTH
 from skyenv.engine.game import Game
-from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import svg
+from skyenv.render.table import if_scored_now
 from skyenv.render.text import text
 from skyenv.rules.components import CENTRAL_PARK, DISTRICTS
 from skyenv.rules.state import END_BUSINESSES, PHASE_BID, PHASE_OVER

@@ -22,9 +22,8 @@ from skyenv.records import GameLines, iter_games
 from skyenv.render import words
 from skyenv.render.colours import Theme
 from skyenv.render.parts import Drawing
-from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import drawing
-from skyenv.render.table import visible_table
+from skyenv.render.table import if_scored_now, visible_table
 
 # Most actions in all games of a record; an ordinary game has 200 to 600.
 MAX_ACTIONS: Final = 20_000

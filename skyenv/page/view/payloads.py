@@ -15,9 +15,8 @@ from skyenv.page.view import guidance, recent
 from skyenv.render import words
 from skyenv.render.parts import Drawing
 from skyenv.render.reasons import reason
-from skyenv.render.standing import if_scored_now
 from skyenv.render.svg import drawing
-from skyenv.render.table import visible_table
+from skyenv.render.table import if_scored_now, visible_table
 from skyenv.render.words import Sentence
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, OPTION_A, OPTION_C, PASS
 

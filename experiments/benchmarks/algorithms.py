@@ -300,16 +300,17 @@ def draw(found: Sequence[Curve], path: Path) -> None:
     colors = dict(zip(sorted({one.label for one in found}), palette, strict=False))
     picture = Picture(figsize=(13, 3.8 * len(tasks)), layout="constrained")
     places = picture.subplots(len(tasks), 2, squeeze=False, sharey="row")
-    for row, task in enumerate(tasks):
-        lines = {one.label: one for one in found if one.task == task}
-        for unit, name in enumerate(("decisions", "seconds")):
-            axes = places[row, unit]
-            axes.set_prop_cycle(color=[colors[label] for label in lines])
-            for label, one in lines.items():
-                draw_lines(axes, {label: [*zip(one.across[unit], one.figures, strict=True)]})
-            axes.set(title=task, xlabel=name, xscale="log", yscale="log", ylim=LIMITS)
-        places[row, 0].set_ylabel("NashConv, VP")
-        places[row, 1].legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
+    units = enumerate(("decisions", "seconds"))
+    for (row, task), (unit, name) in itertools.product(enumerate(tasks), units):
+        chosen = [one for one in found if one.task == task]
+        lines = {one.label: [*zip(one.across[unit], one.figures, strict=True)] for one in chosen}
+        axes = places[row, unit]
+        axes.set_prop_cycle(color=[colors[label] for label in lines])
+        draw_lines(axes, lines)
+        axes.set(title=task, xlabel=name, xscale="log", yscale="log", ylim=LIMITS)
+        axes.set_ylabel("NashConv, VP")
+    for axes in places[:, 1]:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False)
     save(picture, path)
 
 

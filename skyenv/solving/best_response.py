@@ -141,20 +141,6 @@ def seat_value(
 
 
 @entry_point("best responses")
-def find_losses(
-    tree: TaskTree, policy: Array, reach: Array, values: Array, seat: int, losses: Array
-) -> None:
-    """Write a seat's loss in each node with each hand against its best response, after
-    :func:`seat_value` with `best`: `losses`, float64 (n, h).
-    """
-    for node in range(len(tree.kind)):
-        if tree.kind[node] == seat:
-            for hand in range(tree.numbers[seat]):
-                less = values[node, hand] - expected(tree, policy, values, node, hand)
-                losses[node, hand] = reach[node, seat, hand] * less
-
-
-@entry_point("best responses")
 def respond(tree: TaskTree, values: Array, seat: int, policy: Array) -> None:
     """Write a seat's best response into a policy, after :func:`seat_value` with `best`."""
     for node in range(len(tree.kind)):
@@ -252,9 +238,11 @@ class Evaluator:
         """
         self._check(policy)
         seat_value(self.tree, policy, self.reach, self.worth, seat, True)
-        losses = np.zeros_like(self.worth)
-        find_losses(self.tree, policy, self.reach, self.worth, seat, losses)
-        return losses
+        (node, hand, edge), losses = self.tree.places, self.worth.copy()
+        np.subtract.at(losses, (node, hand), policy * self.worth[self.tree.child[edge], hand])
+        hands = np.arange(losses.shape[1]) < self.tree.numbers[seat]
+        own = (self.tree.kind == seat)[:, None] & hands
+        return np.where(own, losses * self.reach[:, seat], 0.0)
 
     def _check(self, policy: Policy) -> None:
         """Raise OptionError if an array isn't a policy."""

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from skyenv.array_types import Float64, Int64
+from skyenv.array_types import Float64
 from skyenv.solving.best_response import Evaluator, Policy, seat_value
 from skyenv.solving.tree import TaskTree
 
@@ -12,21 +12,15 @@ MIXED: Final = 0.99
 """A decision is mixed if no action has this probability."""
 
 
-def places_of(tree: TaskTree) -> tuple[Int64, Int64]:
-    """Return the node and the hand of each number of a policy, int64 (p,)."""
-    node = np.repeat(np.arange(len(tree.kind)), np.diff(tree.block))
-    return node, (np.arange(len(node)) - tree.block[node]) % tree.numbers[tree.kind[node]]
-
-
 def purified(tree: TaskTree, policy: Policy) -> Policy:
     """Return the policy that always takes a policy's most probable action, the first of several.
 
     Its NashConv is the *purified gap*: what play without mixing loses.
     """
-    places = places_of(tree)
-    chosen = np.flatnonzero((policy == most_of(tree, policy)[places]) & (policy > 0))
-    decisions = np.stack(places, axis=1)[chosen]
-    first = np.unique(decisions, axis=0, return_index=True)[1]
+    node, hand, _ = tree.places
+    chosen = np.flatnonzero((policy == most_of(tree, policy)[node, hand]) & (policy > 0))
+    decisions = np.stack([node, hand])[:, chosen]
+    first = np.unique(decisions, axis=1, return_index=True)[1]
     pure = np.zeros_like(policy)
     pure[chosen[first]] = 1.0
     return pure
@@ -35,7 +29,7 @@ def purified(tree: TaskTree, policy: Policy) -> Policy:
 def most_of(tree: TaskTree, policy: Policy) -> Float64:
     """Return the largest probability of each decision, by node and hand, float64 (n, h)."""
     most = np.zeros((len(tree.kind), tree.numbers.max()))
-    np.maximum.at(most, places_of(tree), policy)
+    np.maximum.at(most, tree.places[:2], policy)
     return most
 
 
@@ -56,7 +50,7 @@ class Mixing(NamedTuple):
 def mixing_of(tree: TaskTree, policy: Policy) -> Mixing:
     """Return how much a policy mixes; (0, 0) if it reaches no decision."""
     evaluator = Evaluator(tree._replace(payoff=np.ones_like(tree.payoff)))
-    weight, (places, hands) = np.zeros_like(evaluator.worth), places_of(tree)
+    weight = np.zeros_like(evaluator.worth)
     nodes = np.repeat(np.arange(len(tree.kind)), np.diff(tree.first_legal))
     held, several = np.arange(len(nodes)) - tree.first_legal[nodes], tree.legal & (tree.legal - 1)
     for seat in range(tree.payoff.shape[1]):
@@ -68,7 +62,7 @@ def mixing_of(tree: TaskTree, policy: Policy) -> Mixing:
     total = weight.sum()
     if total == 0:
         return Mixing(0.0, 0.0)
-    nats = weight[places, hands] @ (policy * np.log(np.maximum(policy, np.finfo(float).tiny)))
+    nats = weight[tree.places[:2]] @ (policy * np.log(np.maximum(policy, np.finfo(float).tiny)))
     return Mixing(float(weight[most_of(tree, policy) < MIXED].sum() / total), float(-nats / total))
 
 

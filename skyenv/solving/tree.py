@@ -82,6 +82,13 @@ class TaskTree(NamedTuple):
     block: Any
 
     @property
+    def places(self) -> tuple[Int64, Int64, Int64]:
+        """Return the node, the hand and the edge of each number of a policy, int64 (p,) each."""
+        node = np.repeat(np.arange(len(self.kind)), np.diff(self.block))
+        place, hands = np.arange(len(node)) - self.block[node], self.numbers[self.kind[node]]
+        return node, place % hands, self.first[node] + place // hands
+
+    @property
     def deals(self) -> Float64:
         """Return `joint` indexed by seat, float64 (1 + sets, h₀, h₁, h₂)."""
         own, first, second = self.numbers

@@ -4,26 +4,14 @@ import numpy as np
 import pytest
 
 from experiments.benchmarks import tasks
-from experiments.benchmarks.tasks import ACCURACY, BEST_RESPONSE, PassingAgent, answers
+from experiments.benchmarks.tasks import ACCURACY, BEST_RESPONSE
 from policies import uniform_policy
 from skyenv.agents import make_agent
 from skyenv.engine.rewards import CARD_VP
-from skyenv.rules.actions import PASS
 from skyenv.solving.best_response import Evaluator
 from skyenv.solving.tree import Opening
 
 pytestmark = pytest.mark.compiled
-
-
-def test_the_passing_agent_takes_no_other_action_where_it_can_pass() -> None:
-    made = Opening("duel-3/0")
-    policy, tree = answers(PassingAgent(), made), made.tree
-    for node in np.flatnonzero(tree.kind < 2):
-        actions = tree.action[tree.first[node] : tree.first[node + 1]]
-        block = policy[tree.block[node] : tree.block[node + 1]].reshape(len(actions), -1)
-        legal = tree.legal[tree.first_legal[node] : tree.first_legal[node + 1]] != 0
-        if PASS in actions:
-            assert block[actions == PASS][0, legal] == pytest.approx(1.0)
 
 
 def test_equilibria_suit_their_price_alone() -> None:

@@ -183,8 +183,12 @@ def test_the_example_with_a_gpu_runs_in_the_simulator() -> None:
     assert "0 games ended" in printed("-W", "error", program, *words, environment=SIMULATOR)
 
 
-def test_openings_of_every_task_are_collected(tmp_path: Path) -> None:
-    """As many of each task as requested, with biddable cards and hidden hands."""
+def test_openings_of_every_task_are_collected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As many of each task as requested, with biddable cards and hidden hands; of a damaged file
+    none.
+    """
     out = tmp_path / "openings.npz"
     words = ["--agents", "greedy", "random", "--games", "60", "--number", "2", "--out", str(out)]
     assert openings.main(words) == 0
@@ -202,3 +206,6 @@ def test_openings_of_every_task_are_collected(tmp_path: Path) -> None:
             assert not task.auctions or (hidden[..., BLACK] > 0).all()
             assert not task.auctions or not hidden[..., :BLACK].any()
             assert all(openings.is_mixed(name, games[row : row + 1]) for row in range(2))
+    out.write_bytes(first[:-9])
+    assert openings.main([*words, "--replace", "--tasks", "bluff-2"]) == 1
+    assert f"{out} holds no openings" in capsys.readouterr().err

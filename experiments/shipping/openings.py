@@ -301,7 +301,7 @@ def _run(options: CollectOptions) -> None:
     kept: dict[str, Any] = {}
     if options.out.exists() and len(options.tasks) < len(TASKS):
         try:
-            with np.load(options.out) as file:
+            with options.out.open("rb") as stream, np.load(stream) as file:
                 kept = {name: file[name] for name in file.files if name in TASKS}
         except Exception as error:  # zipfile, zlib and NumPy raise many kinds
             raise CheckpointError(f"{options.out} holds no openings: {error}") from error

@@ -33,6 +33,8 @@ LISTED = 5
 # Largest difference of figures that are computed again, by rounding.
 ROUNDING: Final = 1e-6
 
+# Fields of rows whose means are told.
+MEANS: Final = ("gains", "gains_low", "nash_conv", "nash_conv_low", "share")
 Row = dict[str, Any]
 """An agent's figures in one opening (:func:`measure`)."""
 
@@ -50,12 +52,12 @@ def measure(agent: Agent, opening: Opening | str, samples: int = LEAST_SAMPLES) 
 
     Returns:
         `opening`, `nodes`, `range` (of the payoffs), `policy` (how it is known); by seat `values`,
-        `gains` and `gains_low` (:class:`skyenv.solving.responses.Gains`); `losses`, the largest;
+        `gains` and `gains_low` (:func:`skyenv.solving.responses.gains_of`); `losses`, the largest;
         and with two seats `nash_conv`, `nash_conv_low` and `share` (of the range), else None.
     """
     made = Opening(opening) if isinstance(opening, str) else opening
     evaluator, found = Evaluator(made.tree), policy_of(agent, made, samples, shown=True)
-    gains = gains_of(evaluator, found)
+    low, high = gains_of(evaluator, found).tolist()
     losses = largest_losses(made, evaluator, found.policy, LISTED)
     return _completed(
         {
@@ -64,8 +66,8 @@ def measure(agent: Agent, opening: Opening | str, samples: int = LEAST_SAMPLES) 
             "range": evaluator.payoff_range,
             "policy": found.known,
             "values": list(evaluator.values(found.policy)),
-            "gains": list(gains.high),
-            "gains_low": list(gains.low),
+            "gains": high,
+            "gains_low": low,
             "losses": [loss._asdict() for loss in losses],
         }
     )
@@ -83,13 +85,11 @@ def means(rows: Sequence[Row]) -> Row:
     """Return the means of an agent's rows: `gains`, `gains_low`, `nash_conv`, `nash_conv_low` and
     `share`. They are exact over these openings.
     """
-
-    def mean(name: str) -> Any:
-        numbers = [row[name] for row in rows]
-        return None if None in numbers else np.mean(numbers, axis=0).tolist()
-
-    names = ("gains", "gains_low", "nash_conv", "nash_conv_low", "share")
-    return {name: mean(name) for name in names}
+    found = {name: [row[name] for row in rows] for name in MEANS}
+    return {
+        name: None if None in numbers else np.mean(numbers, axis=0).tolist()
+        for name, numbers in found.items()
+    }
 
 
 def table(rows: Sequence[Row]) -> str:

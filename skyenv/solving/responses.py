@@ -256,32 +256,23 @@ def note(opening: Opening, node: Int64, hand: Int64, shares: Float64, policies: 
 # ---- gains ----
 
 
-class Gains(NamedTuple):
-    """Each seat's gain by a best response to an agent's policy, in VP.
-
-    Attributes:
-        low, high: estimates that on average are too low and too high; equal for a policy that is
-            known exactly. A sampled one's `high` is the gain against all samples, its `low` that
-            of responses to one half of the samples against the other half, at most `high`.
+def gains_of(evaluator: Evaluator, agent: AgentPolicy) -> Float64:
+    """Return a lower and an upper estimate of each seat's gain by a best response to an agent's
+    policy, in VP, float64 (2, N): on average too low and too high, equal for a policy that is known
+    exactly. The upper one is the gain against all samples, the lower one that of responses to one
+    half of the samples against the other half, at most the upper one.
     """
-
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-
-def gains_of(evaluator: Evaluator, agent: AgentPolicy) -> Gains:
-    """Return the seats' gains by best responses to an agent's policy."""
-    values = evaluator.values(agent.policy)
-    responses = evaluator.best_responses(agent.policy)
-    high = tuple(np.subtract(responses, values).tolist())
+    values = np.array(evaluator.values(agent.policy))
+    high = np.array(evaluator.best_responses(agent.policy)) - values
     if agent.known != SAMPLED:
-        return Gains(high, high)
+        return np.stack([high, high])
     halves = agent.policies[1:]
-    low = []
-    for seat, value in enumerate(values):
-        won = [_won(evaluator, halves[half], halves[1 - half], seat) for half in range(2)]
-        low.append(min(sum(won) / 2 - value, high[seat]))
-    return Gains(tuple(low), high)
+    seats = range(len(values))
+    won = [
+        [_won(evaluator, known, played, seat) for seat in seats]
+        for known, played in (halves, halves[::-1])
+    ]
+    return np.stack([np.minimum(np.mean(won, axis=0) - values, high), high])
 
 
 def _won(evaluator: Evaluator, known: Policy, played: Policy, seat: int) -> float:

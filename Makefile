@@ -22,7 +22,7 @@ PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.js
 
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test tests browser test-long test-uncompiled test-lowest test-ray \
-	test-libraries lint style types scripts format train play speed peers docs site clean
+	test-libraries lint style types scripts format first train play speed peers docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -140,6 +140,9 @@ test-libraries: $(LIBRARIES:%=.venv-libraries/%/.ready)  ## examples with other 
 		$(filter-out %/test_page.py,$(wildcard $(LIBRARY_TESTS)/test_$(name).py tests/experiments/baselines/test_$(name).py)) &&) true
 
 PROCESSES = $(shell $(PYTHON) -c 'import os; print(min(os.cpu_count() or 1, 2))')
+
+first: $(TRAIN_READY)  ## an agent learns to bid from nothing, and its exact exploitability falls (a minute)
+	$(BIN)/python -m experiments.training.first
 
 train: $(TRAIN_READY)  ## train a 2-player agent for some minutes, measure it, leave model, curves and games in runs/first
 	$(BIN)/python -m experiments.training.train --run runs/first \

@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from experiments.shipping import export, fit_leaves, tune
-from experiments.training import best_response, expert_iteration, train
+from experiments.training import best_response, expert_iteration, first, train
 from experiments.training.config import Config
 from skyenv import cli
 from skyenv.console.options import BAD_COMMAND, BAD_DATA, Options, about
@@ -18,6 +18,7 @@ PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] 
     (train.main, [], Config),
     (best_response.main, [], best_response.BestResponseConfig),
     (expert_iteration.main, [], expert_iteration.ExpertConfig),
+    (first.main, [], first.FirstOptions),
     (export.main, [], export.ExportConfig),
     (fit_leaves.main, [], fit_leaves.Fitting),
     (tune.main, [], tune.Tuning),

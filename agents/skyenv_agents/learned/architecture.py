@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
+from skyenv.array_types import Int64
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.layout import (
     COMMON_ACTIONS,
@@ -67,13 +70,14 @@ class Sizes:
     def around(self) -> dict[str, tuple[list[str], list[str]]]:
         """Return the layers whose sum enters each ReLU, and those that read it, by its name.
 
-        The entities' ReLUs are left out. What leaves the trunk's first one also bypasses the
-        blocks.
+        What leaves the trunk's first one also bypasses the blocks.
         """
         blocks = [f"block{block}" for block in range(self.blocks)]
         contexts = [f"{group.name}.context" for group in ACTING]
         heads = [f"{group.name}.policy" for group in ACTING]
         return {
+            **{group.name: ([group.name], ["trunk"]) for group in GROUPS},
+            **{group.name: ([group.name], ["trunk", f"{group.name}.policy"]) for group in ACTING},
             **({"trunk": (["trunk"], ["block0.in"])} if blocks else {}),
             **{f"{block}.in": ([f"{block}.in"], [f"{block}.out"]) for block in blocks},
             "trunk.out": (
@@ -87,6 +91,18 @@ class Sizes:
                 for head, context, group in zip(heads, contexts, ACTING, strict=True)
             },
         }
+
+    def columns(self, name: str, layer: str) -> Int64:
+        """Return the columns of a layer that read each unit behind a ReLU, int64 (k, units); the
+        trunk reads those of every entity.
+        """
+        start = len(COMMON_CODES)
+        for group in GROUPS:
+            columns = start + np.arange(group.number * self.entity_dim)
+            if (name, layer) == (group.name, "trunk"):
+                return columns.reshape(group.number, self.entity_dim)
+            start += len(columns)
+        return np.arange(self.layers()[layer][0])[None]
 
     def others(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes of weights outside layers: identities, prior weight and floor."""

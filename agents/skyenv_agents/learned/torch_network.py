@@ -210,8 +210,7 @@ class PolicyNetwork(nn.Module):
     def reinitialise(self, lost: Mapping[str, torch.Tensor], rng: np.random.Generator) -> None:
         """Draw units anew that are never active (ReDo: Sokar et al. 2023).
 
-        Their outgoing weights are 0, so outputs hardly change. Only ReLUs of
-        :meth:`skyenv_agents.learned.architecture.Sizes.around` are treated.
+        Their outgoing weights are 0, so outputs hardly change.
 
         Args:
             lost: bool (units,), which units, by the name of their ReLU. rng: draws the weights.
@@ -223,8 +222,11 @@ class PolicyNetwork(nn.Module):
                 drawn = torch.from_numpy(rng.standard_normal((len(units), layer.in_features)))
                 layer.weight[units] = (norm * nn.functional.normalize(drawn)).to(layer.weight)
                 layer.bias[units] = 0.0
-            for layer in map(self._linear, outgoing):
-                layer.weight[:, units] = 0.0
+            for reader in outgoing:
+                columns = self.sizes.columns(name, reader)[:, units.cpu().numpy()].ravel()
+                self._linear(reader).weight[:, columns] = 0.0
+            if f"{name}.identity" in self.sizes.others():
+                self._other(f"{name}.identity")[:, units] = 0.0
 
     @torch.no_grad()
     def set_prior(self, weight: float | None = None, floor: float | None = None) -> None:

@@ -87,9 +87,7 @@ class SelfPlay(WinShares):
         """Report finished games to the pool, which samples hard opponents more often."""
         for row in np.flatnonzero(self.locals["dones"]).tolist():
             info = self.locals["infos"][row]
-            # None is the learner
-            opponent = next(name for name in info["opponents"] if name is not None)
-            self.pool.note(opponent, info["win_share"])
+            self.pool.note(self.names_of(info)[0], info["win_share"])
         return super()._on_step()
 
     def _on_rollout_end(self) -> None:

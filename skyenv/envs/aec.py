@@ -18,12 +18,13 @@ import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
+from skyenv.array_types import Int64
 from skyenv.checks import check_integer, checks_names
 from skyenv.engine.games import Games
 from skyenv.engine.options import GameKeywords
-from skyenv.envs.episodes import EpisodeSeeds, episode_infos, plain, row_seeds
+from skyenv.envs.episodes import EpisodeSeeds, each_info, row_seeds, seat_infos
 from skyenv.envs.learner import ILLEGAL_REWARD
 from skyenv.envs.rendering import RENDER_MODES, Renderer
 from skyenv.envs.spaces import ACTION_MASK, Mask, MaskPlace, action_space, observation_space
@@ -96,8 +97,7 @@ class TerminateIllegal(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
 def parallel_env(
     num_players: int = 2, side: str = "front", **options: Unpack[AecKeywords]
 ) -> ParallelEnv:
-    """Return :func:`env` as a parallel environment, by PettingZoo's conversion of
-    turn-based games.
+    """Return :func:`env` as a parallel environment, by PettingZoo's conversion of turn-based games.
 
     A step is one decision, as in :func:`env`. All agents get observation, reward and info, but only
     the action of the agent to act counts; the others' may be left out. Rewards and games are those
@@ -107,16 +107,26 @@ def parallel_env(
     Args:
         num_players, side, options: as for :class:`raw_env`.
     """
-    return turn_based_aec_to_parallel(env(num_players, side, **options))
+    return ParallelTurns(env(num_players, side, **options))
+
+
+class ParallelTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
+    """PettingZoo's conversion, without the text that it adds to infos after some of the steps."""
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        """As the conversion does."""
+        told = super().step(actions)
+        for info in told[-1].values():
+            info.pop("active_agent", None)
+        return told
 
 
 class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own name)
     """A game of Fifth Avenue, one decision per step.
 
-    ``infos`` hold ``"scores"``, a list of every seat's current VP, and the mask with
-    ``mask="info"``; at the end also each agent's results
-    (:func:`skyenv.envs.episodes.episode_infos`). A copy (``copy.deepcopy``, pickle) continues
-    exactly as the original would.
+    ``infos`` have the same keys at every step, whose values are NumPy numbers and arrays: those of
+    :func:`skyenv.envs.episodes.seat_infos`, and the mask with ``mask="info"``. A copy
+    (``copy.deepcopy``, pickle) continues exactly as the original would.
 
     Args:
         num_players: 2, 3 or 4.
@@ -165,6 +175,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         }
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._all_seats: Int64 = np.arange(self.games.num_players, dtype=np.int64)
         self._seeds = EpisodeSeeds(1)
         self._begin([])
 
@@ -208,21 +219,13 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
 
     def update_infos(self) -> None:
         """Update every agent's info, whose arrays stay the same until the next step."""
-        scores = self.games.arrays.state["score"][0, : self.max_num_agents].tolist()
-        infos = {
-            agent: {**self._masks.info(self._mask(agent)), "scores": scores}
-            for agent in self.agents
+        players, seats = self.max_num_agents, self._all_seats
+        illegal = np.full(players, self._is_over() and not self.games.done[0])
+        told = each_info(seat_infos(self.games.arrays.state, 0 * seats, seats, illegal, players))
+        self.infos: dict[str, dict[str, Any]] = {
+            agent: {**self._masks.info(self._mask(agent)), **info}
+            for agent, info in zip(self.agents, told, strict=False)  # none before reset()
         }
-        if self.agents and self._is_over():
-            players = self.max_num_agents
-            episodes = episode_infos(
-                np.repeat(self.games.state, players),
-                np.arange(players),
-                [self.possible_agents] * players,
-                np.full(players, not self.games.done[0]),
-            )
-            infos = {agent: infos[agent] | plain(episodes[self._seats[agent]]) for agent in infos}
-        self.infos: dict[str, dict[str, Any]] = infos
 
     def _is_over(self) -> bool:
         """Return whether the agents have terminated, or no game has begun."""

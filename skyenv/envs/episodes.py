@@ -1,17 +1,25 @@
-"""Episodes: streams of seeds, and the entries of the infos at their end."""
+"""Episodes: streams of seeds, and the infos of environments."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from skyenv.array_types import Bool, Float64, Int64, RecordArray
+from skyenv.array_types import AnyArray, Bool, Float64, Int64, RecordArray
 from skyenv.checks import check_integer
-from skyenv.engine.results import results
+from skyenv.engine.rewards import MARGIN, counted_vp, win_share
 from skyenv.errors import OptionError
-from skyenv.rules.state import END_REASONS
+from skyenv.rules import state as rules_state
+from skyenv.rules.compiling import entry_point
+from skyenv.rules.components import MAX_PLAYERS
+from skyenv.rules.record import F64, I64, Array, Record, field, new_records
+from skyenv.rules.scoring import winners
 from skyenv.seeds import HIGHEST_SEED, TRAINING, fresh_seed, seeds_of
+
+END_REASONS: Final = (*rules_state.END_REASONS, "illegal")
+"""The words for an info's ``"end_reason"``, which is an index of them; 0: the game is not over."""
+ENDED_ILLEGALLY: Final = len(rules_state.END_REASONS)
 
 
 class EpisodeSeeds:
@@ -95,59 +103,56 @@ def check_no_options(options: dict[str, Any] | None) -> None:
         raise OptionError(f"reset() has no option {names}; options are given to the constructor")
 
 
-def episode_infos(
-    state: RecordArray,
-    seats: Int64,
-    names: Sequence[Sequence[str]],
-    illegal: Bool,
-) -> list[dict[str, Any]]:
-    """Return the entries of the infos at the end of episodes, one dict each, whatever the reward.
+class InfoRecord(Record):
+    """The entries of an environment's info that describe the game from a seat."""
 
-    * ``"win_share"``: float64, 1 for a win, 1/k for a win shared by k seats (END-4; of a truncated
-      game by its current scores), 0 for every seat after an illegal action.
-    * ``"own_vp"``, ``"best_other_vp"``: int64; ``"scores"``: int64 (N,), every seat's VP.
-    * ``"seat"``: int64, the seat of the info; ``"opponents"``: a list of the players' names by
-      seat, None at that seat.
-    * ``"decisions"``, ``"turns"``: int64, number of decisions and finished turns of all seats
-      together.
-    * ``"end_reason"``: ``"businesses"``, ``"stops"``, ``"truncated"``, ``"task"`` or ``"illegal"``.
+    seat = field(I64)  # the seat of the info
+    scores = field(I64, (MAX_PLAYERS,))  # VP of every seat
+    own_vp = field(I64)
+    best_other_vp = field(I64)
+    win_share = field(F64)  # END-4: 1 for a win, 1/k for a win shared by k seats, else 0
+    decisions = field(I64)  # of all seats together
+    turns = field(I64)  # finished, of all seats together
+    end_reason = field(I64)  # an index of END_REASONS
+
+
+@entry_point("the infos of environments")
+def write_infos(state: Array, rows: Array, seats: Array, illegal: Array, told: Array) -> None:
+    """Write the infos of games `rows` into `told`, InfoRecord (k,)."""
+    for i in range(len(rows)):
+        game, info, seat = state[rows[i]], told[i], seats[i]
+        info.seat = seat
+        for other in range(MAX_PLAYERS):
+            info.scores[other] = game.score[other]
+        info.own_vp = game.score[seat]
+        info.best_other_vp = info.own_vp - counted_vp(game, MARGIN, seat)
+        info.win_share = 0.0 if illegal[i] else win_share(winners(game), seat)
+        info.decisions = game.decisions
+        info.turns = game.turns
+        info.end_reason = ENDED_ILLEGALLY if illegal[i] else game.end
+
+
+def seat_infos(
+    state: RecordArray, rows: Int64, seats: Int64, illegal: Bool, num_players: int
+) -> dict[str, AnyArray]:
+    """Return infos at any time of a game, by the current scores and whatever the reward: the fields
+    of :class:`InfoRecord`, an array (k,) each, ``"scores"`` (k, num_players).
 
     Args:
-        state: GAME_DTYPE (k,), the final positions.
-        seats: int64 (k,), the seats of the infos.
-        names: for each game the players' names by seat.
-        illegal: bool (k,), whether an illegal action ended the episode.
-
-    Raises:
-        OptionError: `state` is not an array of games.
+        state: GAME_DTYPE (n,), the games.
+        rows: int64 (k,), the game of each info.
+        seats: int64 (k,), the seat of each info.
+        illegal: bool (k,), whether an illegal action has ended the episode: every share is 0.
+        num_players: of every game.
     """
-    shares = np.where(illegal, 0.0, results(state)[0][np.arange(len(seats)), seats])
-    infos = []
-    for game, seat, share, players, cut_short in zip(
-        state, seats, shares, names, illegal.tolist(), strict=True
-    ):
-        scores = game["score"][: len(players)].astype(np.int64)
-        infos.append(
-            {
-                "win_share": share,
-                "own_vp": scores[seat],
-                "best_other_vp": np.delete(scores, seat).max(),
-                "scores": scores,
-                "seat": seat,
-                "opponents": [
-                    None if other == seat else name for other, name in enumerate(players)
-                ],
-                "decisions": np.int64(game["decisions"]),
-                "turns": np.int64(game["turns"]),
-                "end_reason": "illegal" if cut_short else END_REASONS[game["end"]],
-            }
-        )
+    told = new_records(rows.size, InfoRecord.dtype)
+    write_infos(state, rows, seats, illegal, told)
+    infos = {name: told[name] for name in InfoRecord.fields}
+    infos["scores"] = infos["scores"][:, :num_players]
     return infos
 
 
-def plain(info: dict[str, Any]) -> dict[str, Any]:
-    """Return an info with Python's numbers and lists instead of NumPy's, for JSON loggers."""
-    return {
-        name: value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
-        for name, value in info.items()
-    }
+def each_info(infos: dict[str, AnyArray]) -> list[dict[str, Any]]:
+    """Return infos as one dict per row, of NumPy numbers and arrays."""
+    rows = range(len(infos["seat"]))
+    return [{name: column[row] for name, column in infos.items()} for row in rows]

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, Unpack
 import numpy as np
 
 from skyenv.agents import Agent, decide, decide_each, make_agent, sample
-from skyenv.array_types import ArrayLike, Float32, Float64, Int64
+from skyenv.array_types import AnyArray, ArrayLike, Float32, Float64, Int64
 from skyenv.checks import (
     check_choice,
     check_flag,
@@ -23,7 +23,7 @@ from skyenv.checks import (
 )
 from skyenv.engine.games import Games
 from skyenv.engine.options import GameKeywords
-from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
+from skyenv.envs.episodes import EpisodeSeeds, each_info, row_seeds, seat_infos
 from skyenv.envs.rendering import Renderer
 from skyenv.envs.spaces import Mask, MaskPlace, observation_space
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
@@ -86,6 +86,9 @@ class LearnerGames:
         illegal, illegal_reward: as given; the reward is a number.
         all_rows: the indices of all rows, int64 (n,).
         learner: int64 (n,), the learner's seat in each row.
+        opponent_names: the names of all opponents so far, each once.
+        opponent_numbers: int64 (n, num_players), the player of every seat in each row, an index of
+            `opponent_names`; NONE at the learner's seat.
         reward: float64 (n,), the reward of the last :meth:`step`: that of the learner's seat since
             its previous decision, or since the beginning of the episode. The next step pays what an
             interrupted one (an opponent's error, Ctrl-C) has collected.
@@ -140,6 +143,8 @@ class LearnerGames:
         self._seeds = EpisodeSeeds(num_games)
         self._opponent = np.full((num_games, self.games.num_players), None, dtype=object)
         self.all_rows: Int64 = np.arange(num_games, dtype=np.int64)
+        self.opponent_numbers: Int64 = np.full(self._opponent.shape, NONE, dtype=np.int64)
+        self.opponent_names: list[str] = []
         self.learner, self.length, self.action = np.zeros((3, num_games), dtype=np.int64)
         self.reward, self._unpaid, self.total = np.zeros((3, num_games), dtype=np.float64)
         self.done = np.ones(num_games, dtype=np.bool_)
@@ -180,13 +185,17 @@ class LearnerGames:
                 f"not {len(weights)}, and one above 0"
             )
         agents = [make_agent(spec) for spec in specs]
+        names = [agent.name for agent in agents]
+        self.opponent_names = list(dict.fromkeys([*self.opponent_names, *names]))
+        self._numbers = np.array([self.opponent_names.index(name) for name in names])
         self._choices = np.fromiter(agents, object, len(agents))
         self._limits = np.cumsum(weights)[:-1] / sum(weights)
         self._clockwise = several and not drawn
 
     def opponents(self, row: int) -> list[str | None]:
         """Return the names of the players of a row's seats; None at the learner's."""
-        return [None if agent is None else agent.name for agent in self._opponent[row]]
+        numbers = self.opponent_numbers[row].tolist()
+        return [None if number == NONE else self.opponent_names[number] for number in numbers]
 
     def _assign(self, rows: Int64, chances: Float64) -> None:
         """Choose the learner's seat and the other seats' players for a new episode.
@@ -207,8 +216,11 @@ class LearnerGames:
             choice = np.searchsorted(self._limits, number, side="right")
             if self._clockwise:
                 choice[:] = step - 1
-            self._opponent[rows, (self.learner[rows] + step) % players] = self._choices[choice]
+            seats = (self.learner[rows] + step) % players
+            self._opponent[rows, seats] = self._choices[choice]
+            self.opponent_numbers[rows, seats] = self._numbers[choice]
         self._opponent[rows, self.learner[rows]] = None
+        self.opponent_numbers[rows, self.learner[rows]] = NONE
 
     # ---- playing ----
 
@@ -324,18 +336,17 @@ class LearnerGames:
         mask[self.done[rows]] = 0
         return mask
 
-    def scores(self, rows: Int64) -> Int64:
-        """Return the current VP of every seat in `rows`: a new int64 (k, num_players)."""
-        scores: Int64 = self.games.arrays.state["score"][rows, : self.games.num_players]
-        return scores.astype(np.int64)
-
-    def episode_infos(self, rows: Int64) -> list[dict[str, Any]]:
-        """Return the results of the episodes of `rows`:
-        :func:`skyenv.envs.episodes.episode_infos`.
+    def infos(self, rows: Int64 | None = None) -> dict[str, AnyArray]:
+        """Return the learner's infos in `rows` (None: in all), new arrays (k, …): those of
+        :func:`skyenv.envs.episodes.seat_infos`, ``"opponents"`` (`opponent_numbers`), and with
+        ``illegal="random"`` ``"action"``.
         """
-        names = [[name or "" for name in self.opponents(row)] for row in rows.tolist()]
+        rows = self.all_rows if rows is None else rows
         illegal = self.done[rows] & (self.games.seat[rows] >= 0)
-        return episode_infos(self.games.state[rows], self.learner[rows], names, illegal)
+        state, players = self.games.arrays.state, self.games.num_players
+        infos = seat_infos(state, rows, self.learner[rows], illegal, players)
+        infos["opponents"] = self.opponent_numbers[rows]
+        return infos if self.illegal != "random" else {**infos, "action": self.action[rows]}
 
 
 class LearnerGame(LearnerGames):
@@ -387,7 +398,6 @@ class LearnerEnv:
     core: LearnerGames
     render_mode: str | None
     _masks: MaskPlace
-    _full_infos = False
     _renderer = Renderer(None)  # Gymnasium 1.1 closes an environment whose constructor failed
 
     def _build(
@@ -423,18 +433,8 @@ class LearnerEnv:
         mask = self._masks.shown(games.mask[row] * np.int8(not core.done[row]))
         is_shown = games.seat[row] == seat
         vector = games.observation[row].copy() if is_shown else core.observation(rows)[0]
-        episode: dict[str, Any] = {"scores": core.scores(rows)[0]}
-        if core.done[row] or self._full_infos:
-            episode = core.episode_infos(rows)[0]
-        if self._full_infos:  # Minari can't store lists
-            episode["opponents"] = tuple(episode["opponents"])
-        observation = self._masks.observation(vector, mask)
-        about = (
-            {"seat": seat}
-            if core.illegal != "random"
-            else {"seat": seat, "action": core.action[row]}
-        )
-        return observation, {**self._masks.info(mask), **about, **episode}
+        (info,) = each_info(core.infos(rows))
+        return self._masks.observation(vector, mask), {**self._masks.info(mask), **info}
 
     def _picture(self, row: int) -> RGB | str | None:
         return self._renderer.render(self.core.games, row, int(self.core.learner[row]))

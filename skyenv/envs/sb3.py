@@ -10,7 +10,7 @@ import numpy as np
 
 from skyenv.array_types import AnyArray, Bool, Float32, Int64
 from skyenv.checks import checks_names
-from skyenv.envs.episodes import plain, row_seeds
+from skyenv.envs.episodes import each_info, row_seeds
 from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.spaces import action_space
 from skyenv.errors import needs_extra, shown
@@ -29,12 +29,13 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
     """A vector of games in which one seat learns and a pool of agents plays the others.
 
     A step is one decision of the learner in every row; opponents decide in batches. A finished row
-    is reset in the same step. The info of a finished row holds ``"terminal_observation"``,
-    ``"TimeLimit.truncated"``, ``"episode"`` (``r``, ``l`` and ``t`` of SB3's Monitor, so that
-    wrapper is not needed), and the episode's results: ``"win_share"``, ``"own_vp"``,
-    ``"opponents"`` and the others of :func:`skyenv.envs.episodes.episode_infos`. It omits the
-    seeds, which decide every hidden card: ``core.games.seeds`` has those of the current games,
-    ``core.games.finished.seed`` that of each row's latest finished game.
+    is reset in the same step. Every info holds the entries of
+    :meth:`skyenv.envs.learner.LearnerGames.infos`, of a finished row those of its last position,
+    and ``"TimeLimit.truncated"``. SB3's own entries of a finished row are
+    ``"terminal_observation"`` and ``"episode"`` (``r``, ``l`` and ``t`` of its Monitor, so that
+    wrapper is not needed). Infos omit the seeds, which decide every hidden card:
+    ``core.games.seeds`` has those of the current games, ``core.games.finished.seed`` that of each
+    row's latest finished game.
 
     An illegal action (of the 103) ends its row's episode with reward −1; with ``illegal="raise"``
     it raises IllegalActionError with the row. Algorithms without masks (DQN, A2C, PPO) play whole
@@ -102,8 +103,12 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         self.core.reset(self._seeds)
         self._reset_seeds()
         self._reset_options()
-        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self.reset_infos = self._infos()
         return self.core.observation()
+
+    def _infos(self) -> list[dict[str, Any]]:
+        """Return every row's info."""
+        return each_info({**self.core.infos(), "TimeLimit.truncated": self.core.truncated.copy()})
 
     def step_async(self, actions: Int64) -> None:
         """Store the actions, integers (num_envs,), for :meth:`step_wait`."""
@@ -126,26 +131,13 @@ class SkyenvVecEnv(LearnerEnv, VecEnv):
         core = self.core
         core.step(np.asarray(self._actions))
         rewards, dones = core.reward.astype(np.float32), core.done.copy()
-        infos: list[dict[str, Any]] = [
-            {"TimeLimit.truncated": False, "scores": scores}
-            for scores in core.scores(core.all_rows).tolist()
-        ]
-        if core.illegal == "random":
-            for info, action in zip(infos, core.action.tolist(), strict=True):
-                info["action"] = action
-        rows = np.flatnonzero(dones)
-        for row, observation, episode in zip(
-            rows.tolist(), core.observation(rows), core.episode_infos(rows), strict=True
-        ):
-            infos[row] |= {
-                "terminal_observation": observation.copy(),
-                "TimeLimit.truncated": bool(core.truncated[row]),
-                "episode": {
-                    "r": round(float(core.total[row]), 6),
-                    "l": int(core.length[row]),
-                    "t": round(time.time() - self._started, 6),
-                },
-                **plain(episode),
+        infos, rows = self._infos(), np.flatnonzero(dones)
+        for row, observation in zip(rows.tolist(), core.observation(rows), strict=True):
+            infos[row]["terminal_observation"] = observation.copy()
+            infos[row]["episode"] = {
+                "r": round(float(core.total[row]), 6),
+                "l": int(core.length[row]),
+                "t": round(time.time() - self._started, 6),
             }
         core.reset(rows=rows)
         return core.observation(), rewards, dones, infos
@@ -215,12 +207,16 @@ class WinShares(BaseCallback):
         super().__init__()
         self.shares: dict[str, deque[float]] = defaultdict(partial(deque, maxlen=WINDOW))
 
+    def names_of(self, info: dict[str, Any]) -> list[str]:
+        """Return the names of the opponents in an info."""
+        known = self.training_env.core.opponent_names  # type: ignore[attr-defined]
+        return [known[number] for number in info["opponents"].tolist() if number >= 0]
+
     def _on_step(self) -> bool:
         """Record the games that have just ended."""
         for row in np.flatnonzero(self.locals["dones"]).tolist():
             info = self.locals["infos"][row]
-            others = {name.partition("-")[0] for name in info["opponents"] if name is not None}
-            names = "+".join(sorted(others))
+            names = "+".join(sorted({name.partition("-")[0] for name in self.names_of(info)}))
             self.shares[names].append(info["win_share"])
             self.logger.record(f"win share/{names}", float(np.mean(self.shares[names])))
         return True

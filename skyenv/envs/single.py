@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.array_types import Int8
-from skyenv.checks import check_flag, checks_names
+from skyenv.checks import checks_names
 from skyenv.envs.episodes import check_no_options
 from skyenv.envs.learner import LearnerEnv, LearnerGame, LearnerKeywords
 from skyenv.envs.registration import ENV_ID
@@ -23,10 +23,9 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
     mask (`mask`). The action is a number from 0 to 102. The reward is the sum of the seat's rewards
     since its previous decision. An episode terminates or is truncated (END-5) with its game.
 
-    ``info`` holds ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end,
-    ``"seat"``, int64, the learner's seat in this episode, and ``"scores"``, int64 (num_players,),
-    every seat's current VP. When the episode is over, it also holds the results: ``"win_share"``,
-    ``"own_vp"`` and the others of :func:`skyenv.envs.episodes.episode_infos`. :meth:`action_masks`
+    ``info`` has the same keys at every step, whose values are NumPy numbers and arrays:
+    ``"action_mask"``, int8 (103,), 1 for a legal action, all 0 after the end, and the entries of
+    :meth:`skyenv.envs.learner.LearnerGames.infos`, by the current scores. :meth:`action_masks`
     returns the mask for sb3-contrib. ``info`` omits the game's seed, which decides every hidden
     card; ``core.games.seeds[0]`` has it.
 
@@ -44,8 +43,6 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         side: ``"front"`` or ``"back"`` of the board.
         mask, noop: the place of the mask, and its content after the end:
             :class:`skyenv.envs.spaces.MaskPlace`.
-        full_infos: whether every info has the entries of the last one, by the current scores
-            (``"opponents"`` as a tuple), for libraries that require equal keys.
         illegal: the effect of an illegal action: ``"end"``, ``"raise"`` or ``"random"``.
         illegal_reward: its reward with ``"end"`` (default −1), or an addition to the reward with
             ``"random"`` (default 0).
@@ -79,11 +76,9 @@ class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):
         *,
         mask: str = "info",
         noop: bool = False,
-        full_infos: bool = False,
         render_mode: str | None = None,
         **options: Unpack[LearnerKeywords],
     ) -> None:
-        self._full_infos = check_flag("full_infos", full_infos)
         self._build(LearnerGame(num_players, side, **options), render_mode, mask, noop)
         self.observation_space = self._masks.space(self.core.space)
         self.action_space = action_space()

@@ -25,12 +25,9 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
     """A vector of games: row i equals a :class:`skyenv.envs.single.FifthAvenueEnv` with row i's
     seed.
 
-    ``info["action_mask"]``, int8 (num_envs, 103), ``info["seat"]``, int64 (num_envs,), and
-    ``info["scores"]``, every seat's VP, int64 (num_envs, num_players), describe the same position
-    as the observation. As usual, bool arrays ``"_action_mask"`` … mark the rows that have an entry
-    (all). Infos omit the seeds, which decide every hidden card; ``core.games.seeds`` has them. Rows
-    whose episode has just ended have its results: ``"win_share"``, ``"own_vp"`` and the others of
-    :func:`skyenv.envs.episodes.episode_infos`.
+    Infos are those of the single environment as arrays (num_envs, …), of the same positions as the
+    observations. As usual, bool arrays ``"_action_mask"`` … mark the rows that have an entry (all).
+    Infos omit the seeds, which decide every hidden card; ``core.games.seeds`` has them.
 
     A finished row is reset in the same step, with the end in ``info["final_obs"]`` and
     ``info["final_info"]`` (``SAME_STEP``, recommended: no mask is ever empty); in the next step,
@@ -150,15 +147,14 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
         core.step(numbers[rows], rows)
         core.reset(rows=np.flatnonzero(resetting))
         rewards = np.where(resetting, 0.0, core.reward)
-        over, truncations = np.flatnonzero(core.done), core.truncated.copy()
+        truncations = core.truncated.copy()
         terminations = core.done & ~truncations
-        same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         ends: dict[str, Any] = {}
-        for row in over.tolist():
-            observation, info = self._row(row)
-            end = {"final_obs": observation, "final_info": info} if same_step else info
-            ends = self._add_info(ends, end, row)
-        if same_step:
+        if self.autoreset_mode is AutoresetMode.SAME_STEP:
+            over = np.flatnonzero(core.done)
+            for row in over.tolist():
+                observation, info = self._row(row)
+                ends = self._add_info(ends, {"final_obs": observation, "final_info": info}, row)
             core.reset(rows=over)
         observations, infos = self._outputs()
         return observations, rewards, terminations, truncations, {**ends, **infos}
@@ -180,9 +176,6 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
     def _outputs(self) -> tuple[Observations, dict[str, Any]]:
         """Return the observations and infos of all rows."""
         core, mask = self.core, self.action_masks()
-        scores = core.scores(core.all_rows)
-        info = {**self._masks.info(mask), "seat": core.learner.copy(), "scores": scores}
-        if core.illegal == "random":
-            info["action"] = core.action.copy()
+        info = {**self._masks.info(mask), **core.infos()}
         present = {f"_{name}": np.ones(self.num_envs, np.bool_) for name in info}
         return self._masks.observation(core.observation(), mask), {**info, **present}

@@ -26,7 +26,14 @@ from skyenv.engine.games import Games
 from skyenv.engine.information import most_decisions
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.engine.results import results
-from skyenv.envs.episodes import EpisodeSeeds, episode_infos, row_seeds
+from skyenv.envs.episodes import (
+    END_REASONS,
+    EpisodeSeeds,
+    InfoRecord,
+    each_info,
+    row_seeds,
+    seat_infos,
+)
 from skyenv.envs.learner import LearnerGames
 from skyenv.envs.registration import ENV_ID, UNMASKED_ID
 from skyenv.envs.sb3 import WINDOW, SkyenvVecEnv, WinShares
@@ -36,6 +43,7 @@ from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionE
 from skyenv.seeds import HIGHEST_SEED, TRAINING
 
 NUM_ENVS = 4
+RESULT = [*InfoRecord.fields, "opponents"]
 INTERFACES: dict[str, Callable[..., Any]] = {
     "core": lambda number, **options: LearnerGames(number, **options),
     "single": lambda number, **options: FifthAvenueEnv(**options),
@@ -168,14 +176,11 @@ def test_sb3_plays_the_games_of_the_vector_environment_and_reports_episodes() ->
         for row, info in enumerate(infos):
             assert info["TimeLimit.truncated"] == expected[3][row]
             if not dones[row]:
-                assert info.keys() == {"TimeLimit.truncated", "scores"}
-                assert json.dumps(info["scores"]) == str(expected[4]["scores"][row].tolist())
+                assert all((info[name] == expected[4][name][row]).all() for name in RESULT)
                 continue
             final = expected[4]["final_info"]
-            for name in ("win_share", "own_vp", "seat", "decisions", "end_reason"):
-                assert info[name] == final[name][row]
-            assert (info.pop("terminal_observation") == expected[4]["final_obs"][row]).all()
-            assert json.loads(json.dumps(info)) == info
+            assert all((info[name] == final[name][row]).all() for name in RESULT)
+            assert (info["terminal_observation"] == expected[4]["final_obs"][row]).all()
             assert (info["episode"]["r"], info["episode"]["l"]) == tuple(so_far[row])
             ended += 1
         so_far[dones] = 0
@@ -232,9 +237,8 @@ def test_an_algorithm_without_masks_trains_in_it() -> None:
 def test_rewards_between_two_decisions_are_summed(reward: str, seat: int) -> None:
     env = FifthAvenueEnv(num_players=3, seat=seat, reward=reward)
     _, info = env.reset(seed=1)
-    assert set(info) == {"action_mask", "seat", "scores"}  # a seed decides every hidden card
+    assert set(info) == {"action_mask", *RESULT}  # a seed decides every hidden card
     rewards, info = to_the_end(env, np.random.default_rng(1))
-    assert not any("seed" in name for name in info)
     scores, best = env.core.games.state["score"][0, :3].tolist(), info["best_other_vp"]
     expected = {
         "points": scores[seat],
@@ -267,11 +271,12 @@ def test_an_interrupted_step_keeps_the_rewards_so_far() -> None:
 
 
 @pytest.mark.compiled
-def test_final_infos_hold_the_result_of_the_game() -> None:
+def test_infos_at_the_end_hold_the_result_of_the_game() -> None:
     games = Games(200, 3, seed=1, autoreset=False, observation=False, max_turns=40)
     games.play_random(2000)
-    seats = np.arange(200) % 3
-    infos = episode_infos(games.state, seats, [["a", "b", "c"]] * 200, np.zeros(200, bool))
+    rows, illegal = np.arange(200), np.zeros(200, bool)
+    seats = rows % 3
+    infos = each_info(seat_infos(games.arrays.state, rows, seats, illegal, 3))
     for row, info in enumerate(infos):
         seat, state = int(seats[row]), games.state[row]
         scores = state["score"][:3].tolist()
@@ -280,15 +285,13 @@ def test_final_infos_hold_the_result_of_the_game() -> None:
             "own_vp": scores.pop(seat),
             "best_other_vp": max(scores),
             "win_share": results(games.state)[0][row, seat],
-            "opponents": [None if i == seat else name for i, name in enumerate("abc")],
             "seat": seat,
             "decisions": state["decisions"],
         }
         assert {name: info[name] for name in wanted} == wanted
-        assert (info["end_reason"] == "truncated") == games.truncated[row] == (info["turns"] == 40)
-        numbers = [info[name] for name in ("win_share", "own_vp", "best_other_vp", "seat", "turns")]
-        assert all(isinstance(number, np.generic) for number in numbers)  # as TorchRL asks
-    assert {info["end_reason"] for info in infos} == {"businesses", "stops", "truncated"}
+        assert (info["end_reason"] == 3) == games.truncated[row] == (info["turns"] == 40)
+    reasons = {END_REASONS[info["end_reason"]] for info in infos}
+    assert reasons == {"businesses", "stops", "truncated"}
     assert {info["win_share"] for info in infos} >= {0, 1}
 
 
@@ -324,6 +327,10 @@ MIXED = {(one, None, other) for one in PAIR for other in PAIR}
 def test_opponents_are_seated_as_the_options_say(options: dict[str, Any], met: set[Any]) -> None:
     games = LearnerGames(40, 3, seat=1, **{"opponents": PAIR, **options})
     assert {tuple(table) for table in tables(games)} == met
+    numbers = games.infos()["opponents"]
+    assert (numbers[:, 1] == -1).all()
+    names = [[games.opponent_names[number] for number in row[[0, 2]]] for row in numbers]
+    assert names == [games.opponents(row)[::2] for row in range(40)]
 
 
 @pytest.mark.compiled
@@ -501,22 +508,6 @@ def test_infos_hold_the_current_vp_of_every_seat(mode: AutoresetMode) -> None:
     assert info["scores"].max() > 0
 
 
-def test_full_infos_have_the_same_keys_at_every_step() -> None:
-    """As Minari's collector requires; VP are the current ones."""
-    env = gymnasium.make(ENV_ID, full_infos=True, reward="points", seat=0, max_turns=20)
-    infos, vp, over, rng = [env.reset(seed=1)[1]], 0.0, False, np.random.default_rng(1)
-    while not over:
-        action = int(rng.choice(np.flatnonzero(infos[-1]["action_mask"])))
-        _, reward, terminated, truncated, info = env.step(action)
-        vp, over, infos = vp + float(reward), terminated or truncated, [*infos, info]
-        assert info.keys() == infos[0].keys()
-        assert info["own_vp"] == vp
-        assert info["opponents"] == (None, "random")
-    assert {info["end_reason"] for info in infos[:-1]} == {""}
-    assert infos[-1]["end_reason"] == "truncated"
-    assert vp > 0
-
-
 # ---- mistakes ----
 
 
@@ -571,8 +562,8 @@ def test_an_illegal_action_ends_the_episode(interface: str) -> None:
         assert core.games.state[-1].tobytes() == state
         assert core.reward[-1] == -1
         assert not core.mask()[-1].any()
-        (info,) = core.episode_infos(core.all_rows[-1:])
-    assert (info["end_reason"], info["win_share"]) == ("illegal", 0)
+        (info,) = each_info(core.infos(core.all_rows[-1:]))
+    assert (END_REASONS[info["end_reason"]], info["win_share"]) == ("illegal", 0)
     assert interface != "single" or told[1:4] == (-1.0, True, False)
 
 
@@ -646,7 +637,6 @@ def test_disabled_autoreset_refuses_finished_rows() -> None:
         ("vector", {"autoreset_mode": "never"}, "never"),
         ("vector", {"threads": 0}, "threads must be"),
         ("vector", {"max_episode_steps": 50}, "max_turns"),
-        ("single", {"full_infos": 1}, "full_infos must be"),
         ("sb3", {"seed": -1}, "seed must be"),
     ],
 )

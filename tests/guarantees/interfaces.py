@@ -1,6 +1,6 @@
 """All interfaces behind one protocol: open decision, play, result."""
 
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,10 @@ class Interface:
 
     def says(self) -> str:
         """What an environment tells beside that: infos and text pictures."""
+        raise NotImplementedError
+
+    def infos(self) -> list[dict[str, Any]]:
+        """The latest infos, one per agent or row or of all rows together."""
         raise NotImplementedError
 
 
@@ -161,7 +165,7 @@ class RawAec(Interface):
 
         super().__init__(*args, **options)
         self.env = getattr(fifth_avenue_v0, self.kind)(**self.options)
-        self.env.reset(seed=SEED)
+        self.told: Any = self.env.reset(seed=SEED)
 
     def asked(self) -> Asked | None:
         env = self.env
@@ -180,6 +184,9 @@ class RawAec(Interface):
     def says(self) -> str:
         env = self.env
         return repr([env.last()[1:], env.infos, env.rewards]) + str(env.render())
+
+    def infos(self) -> list[dict[str, Any]]:
+        return list(self.env.infos.values())
 
 
 class Aec(RawAec):
@@ -203,7 +210,8 @@ class Parallel(RawAec):
 
     def play(self, action: int) -> None:
         selected = self.env.aec_env.agent_selection
-        self.env.step({agent: action if agent == selected else 77 for agent in self.env.agents})
+        actions = {agent: action if agent == selected else 77 for agent in self.env.agents}
+        self.told = self.env.step(actions)
 
     def batch(self) -> tuple[Any, int]:
         return self.env.aec_env.unwrapped.games, 0
@@ -211,6 +219,9 @@ class Parallel(RawAec):
     def says(self) -> str:
         aec = self.env.aec_env
         return repr([aec.infos, aec.rewards]) + str(self.env.render())
+
+    def infos(self) -> list[dict[str, Any]]:
+        return list(self.told[-1].values())
 
 
 class Single(Interface):
@@ -245,6 +256,9 @@ class Single(Interface):
 
     def says(self) -> str:
         return repr(self.info) + str(self.env.render())
+
+    def infos(self) -> list[dict[str, Any]]:
+        return [self.info]
 
 
 class Vector(Single):
@@ -286,6 +300,10 @@ class Sb3(Vector):
         actions[1] = action
         self.observation, _, dones, self.info = self.env.step(actions)
         self.over = bool(dones[1])
+
+    def infos(self) -> list[dict[str, Any]]:
+        own, rows = {"terminal_observation", "episode"}, cast(list[dict[str, Any]], self.info)
+        return [{name: info[name] for name in info if name not in own} for info in rows]
 
     def ended(self) -> bytes:
         record: bytes = self.env.core.games.finished[1].tobytes()

@@ -55,7 +55,7 @@ def test_whole_episodes_are_sampled() -> None:
         assert masks[-1].sum() == masks[-1][0] == 1  # the end: `noop`
         share = episode.get_infos(-1)["win_share"]
         assert episode.get_return() == pytest.approx(2 * share - 1)
-        assert "win_share" not in episode.get_infos(0)
+        assert episode.get_infos(0)["end_reason"] == 0
 
 
 @pytest.mark.parametrize("environment", ["vector", "pettingzoo"])

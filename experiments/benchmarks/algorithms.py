@@ -39,7 +39,7 @@ from experiments.figures import Figure, check_plots, draw_lines, save, write
 from skyenv.array_types import Float64
 from skyenv.console.options import Options, option, run_program
 from skyenv.console.tables import markdown
-from skyenv.engine.openings import TASKS, measured
+from skyenv.engine.openings import TASKS, measured, task_name
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
 from skyenv.solving.best_response import Evaluator, largest_losses
@@ -57,6 +57,8 @@ FIRST: Final = 2000
 TIERS: Final = (64_000, 10**6, 10**7, 10**8)
 # The costliest decisions that a run's file names.
 WORST: Final = 5
+# What names of files have instead of signs in names of learners and openings.
+IN_FILES: Final = str.maketrans(":/", "..")
 # NashConv in the picture, in VP.
 LIMITS: Final = (1e-2, 10.0)
 # Seed of runs that choose hyperparameters, which no published run has.
@@ -116,8 +118,10 @@ class AlgorithmsOptions(Options):
 
 @cache
 def openings_of(task: str, number: int, training: bool) -> list[Opening]:
-    """Return a task's first openings, held-out ones or those to train on; all runs share them."""
-    names = measured(f"{task}/0-{number - 1}" if training else task, number)
+    """Return a task's first openings, held-out ones or those to train on; all runs share them. A
+    task that names its openings has no others.
+    """
+    names = measured(f"{task}/0-{number - 1}" if training and "/" not in task else task, number)
     return [*map(Opening, names)]
 
 
@@ -183,7 +187,7 @@ def planned(options: AlgorithmsOptions) -> Iterator[tuple[Algorithm, str, int, P
             raise OptionError("--sweep needs an algorithm with a grid of values to choose from")
     for seed, task, name in itertools.product(seeds, options.tasks, algorithms):
         if options.sweep or seed < algorithms[name].seeds:
-            stem = f"{name.replace(':', '.')}-{task}-{options.decisions}-{seed}"
+            stem = f"{name}-{task}-{options.decisions}-{seed}".translate(IN_FILES)
             yield algorithms[name], task, seed, options.folder / f"{stem}.json"
 
 
@@ -193,7 +197,7 @@ def run(algorithm: Algorithm, task: str, seed: int, options: AlgorithmsOptions) 
     problem = Problem(task, seed, options.decisions, openings)
     points, answers = zip(*judged(algorithm, problem), strict=True)
     more = mistakes_of(problem.openings, answers[-1])
-    if algorithm.share == 1 and not options.sweep:  # tabular ones know the exams alone
+    if algorithm.share == 1 and not options.sweep and "/" not in task:  # others learn on the same
         training = openings_of(task, options.openings, training=True)
         more["training"] = nash_convs(training, answers[-1])
     kept = {"label": algorithm.label, "task": task, "seed": seed, "budget": options.decisions}
@@ -220,7 +224,11 @@ def curves(options: AlgorithmsOptions) -> list[Curve]:
         key = content["task"], content["label"], content["budget"]
         found.setdefault(key, []).append(content)
     tasks = [*TASKS]
-    ordered = sorted(found.items(), key=lambda item: (tasks.index(item[0][0]), *item[0]))
+    # The openings named of a task come before it.
+    ordered = sorted(
+        found.items(),
+        key=lambda item: (tasks.index(task_name(item[0][0])), "/" not in item[0][0], *item[0]),
+    )
     ranges = {
         task: np.array([Evaluator(opening.tree).payoff_range for opening in openings])
         for task in {key[0] for key in found}
@@ -248,19 +256,22 @@ def curve(task: str, label: str, budget: int, runs: list[Run], ranges: Float64) 
     return Curve(task, label, across, figures, [one.mean for one in shares], runs)
 
 
-def comparison(found: Sequence[Curve], tiers: Sequence[int]) -> list[list[str]]:
-    """Return a table of NashConv after each tier of decisions, the best algorithm first.
+def comparison(found: Sequence[Curve], tiers: Sequence[int] = TIERS) -> list[list[str]]:
+    """Return a table of NashConv after each tier and each budget of decisions of a task, the best
+    algorithm first.
 
     Of several budgets of an algorithm the smallest that reaches the tier counts.
     """
     head = ["task", "algorithm", "seeds", "decisions", "processor time", "of the range"]
     lines = [[*head, "NashConv, VP", "95 %", "on training openings"]]
-    for task, tier in itertools.product(dict.fromkeys(one.task for one in found), tiers):
-        reached = [one for one in found if one.task == task and one.across[0, -1] >= tier]
-        chosen = {one.label: one for one in reversed(reached)}.values()
-        rows = [(one, int(np.argmax(one.across[0] >= tier))) for one in chosen]
-        rows.sort(key=lambda row: row[0].shares[row[1]])
-        lines += [line_of(*row) for row in rows]
+    for _, of_task in itertools.groupby(found, key=lambda one: one.task):
+        curves = [*of_task]
+        for tier in sorted({*tiers, *(one.runs[0]["budget"] for one in curves)}):
+            reached = [one for one in reversed(curves) if one.across[0, -1] >= tier]
+            chosen = {one.label: one for one in reached}.values()
+            rows = [(one, int(np.argmax(one.across[0] >= tier))) for one in chosen]
+            rows.sort(key=lambda row: row[0].shares[row[1]])
+            lines += [line_of(*row) for row in rows]
     return lines
 
 
@@ -333,7 +344,7 @@ def compare(options: AlgorithmsOptions) -> None:
             write_atomically(path, json.dumps(run(algorithm, task, seed, options)))
     found = curves(options)
     tables = {
-        "comparison": comparison(found, sorted({*TIERS, options.decisions})),
+        "comparison": comparison(found),
         "mistakes": mistakes(found),
     }
     print("\n\n".join(markdown(table) for table in tables.values()))

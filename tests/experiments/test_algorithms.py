@@ -123,8 +123,15 @@ def test_the_smallest_budget_that_reaches_a_tier_counts(tmp_path: Path) -> None:
         assert compared(tmp_path, "--algorithms", OWN, "--decisions", budget) == 0
     found = algorithms.curves(AlgorithmsOptions(out=tmp_path, openings=2))
     rows = algorithms.comparison(found, [16, 64, 128])[1:]
-    assert [row[3] for row in rows] == ["16", "64", "128"]
-    assert [bool(row[-1]) for row in rows] == [False, True, False]
+    assert [row[3] for row in rows] == ["16", "64", "128", "256"]
+    assert [bool(row[-1]) for row in rows] == [False, True, False, True]
+
+
+def test_openings_that_a_task_names_are_learned_and_measured(tmp_path: Path) -> None:
+    assert compared(tmp_path, "--algorithms", "reinforce", "--tasks", "duel-3/0-1") == 0
+    run = read_json(tmp_path / "reinforce-duel-3.0-1-64-0.json")
+    assert len(run["points"][0]["nash_conv"]) == 2
+    assert "training" not in run
 
 
 def test_settings_are_compared_on_training_openings(tmp_path: Path) -> None:

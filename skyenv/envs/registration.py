@@ -2,18 +2,22 @@
 
 ``import skyenv`` imports this module; ``gymnasium.make(ENV_ID)`` and ``pettingzoo.make("aec",
 AEC_ID)`` then work. They fail in a process that has not imported it, such as a worker that received
-the id alone. The libraries are not imported: each gets the environments at once if it is there
-already, or else when the program imports it, so a broken one can't break the core.
+the id alone. Each bidding task has ids of its own: ``skyenv/Alea4-v0``,
+``skyenv/Alea4Unmasked-v0``, and PettingZoo's ``skyenv/alea_4_v0``. The libraries are not imported:
+each gets the environments at once if it is there already, or else when the program imports it, so a
+broken one can't break the core.
 """
 
 import sys
 from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from itertools import product
 from types import ModuleType
 from typing import Any, Final
 
 from skyenv.engine.information import most_decisions
+from skyenv.engine.openings import TASKS, task_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.rules.components import MAX_PLAYERS
 
@@ -23,27 +27,56 @@ skyenv first.
 """
 UNMASKED_ID = "skyenv/FifthAvenueUnmasked-v0"
 """The id with ``illegal="random"``, for programs without masks that take nothing but an id."""
-MAX_EPISODE_STEPS: Final = most_decisions(MAX_PLAYERS, DEFAULT_MAX_TURNS)
-"""Upper bound of an episode's steps with the default `max_turns`; libraries size buffers by it."""
 # PettingZoo's id, for `pettingzoo.make("aec", AEC_ID)`, and with `"parallel"`.
 AEC_ID = "skyenv/fifth_avenue_v0"
+TASK_ILLEGAL_REWARD: Final = -0.5
+"""Reward of an illegal action with the ids ``skyenv/…Unmasked-v0`` of tasks."""
+# Most cards of one colour and black in a hand of a task of several auctions.
+MOST_CARDS: Final = 12
+
+
+def step_limit(task: str | None = None) -> int:
+    """Return a number of steps that no episode reaches; libraries size buffers by it.
+
+    In an auction a seat lays down a card that it can bid with at most once, completes at most as
+    many bids, and passes or builds once.
+
+    Args:
+        task: name of a task or of its openings; None: the whole game, of at most DEFAULT_MAX_TURNS.
+    """
+    if task is None:
+        return most_decisions(MAX_PLAYERS, DEFAULT_MAX_TURNS)
+    kind = task_of(task)
+    if not kind.auctions:
+        return most_decisions(kind.num_players, 3 * kind.turns)
+    return 2 + 2 * kind.cards + (kind.auctions - 1) * (1 + 2 * MOST_CARDS)
 
 
 def _register_with_gymnasium(gymnasium: Any) -> None:
-    for name, illegal in ((ENV_ID, "end"), (UNMASKED_ID, "random")):
+    for task, kind in product((None, *TASKS), ("", "Unmasked")):
+        name = "FifthAvenue" if task is None else task.title().replace("-", "")
         gymnasium.register(
-            id=name,
+            id=f"skyenv/{name}{kind}-v0",
             entry_point="skyenv.envs.single:FifthAvenueEnv",
             vector_entry_point="skyenv.envs.vector:FifthAvenueVectorEnv",
-            max_episode_steps=MAX_EPISODE_STEPS,
-            kwargs={"illegal": illegal},
+            max_episode_steps=step_limit(task),
+            kwargs={
+                "task": task,
+                "illegal": "random" if kind else "end",
+                "illegal_reward": TASK_ILLEGAL_REWARD if task and kind else None,
+            },
         )
 
 
 def _register_with_pettingzoo(pettingzoo: Any) -> None:
-    if hasattr(pettingzoo, "register"):  # since PettingZoo 1.27
-        pettingzoo.register("aec", AEC_ID, entry_point="skyenv.envs.aec:env")
-        pettingzoo.register("parallel", AEC_ID, entry_point="skyenv.envs.aec:parallel_env")
+    if not hasattr(pettingzoo, "register"):  # before PettingZoo 1.27
+        return
+    for task in (None, *TASKS):
+        name = AEC_ID if task is None else f"skyenv/{task.replace('-', '_')}_v0"
+        for kind, maker in (("aec", "env"), ("parallel", "parallel_env")):
+            pettingzoo.register(
+                kind, name, entry_point=f"skyenv.envs.aec:{maker}", kwargs={"task": task}
+            )
 
 
 _LIBRARIES: Final[dict[str, Callable[[Any], None]]] = {

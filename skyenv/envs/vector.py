@@ -12,7 +12,7 @@ from skyenv.array_types import AnyArray, ArrayLike, Bool, Float64, Int64
 from skyenv.checks import checks_names, whole_numbers
 from skyenv.envs.episodes import check_no_options
 from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
-from skyenv.envs.registration import ENV_ID, MAX_EPISODE_STEPS
+from skyenv.envs.registration import ENV_ID, step_limit
 from skyenv.envs.rendering import RENDER_MODES
 from skyenv.envs.spaces import action_space, in_one_line
 from skyenv.errors import IllegalActionError, OptionError
@@ -44,7 +44,7 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
             pixels of every row; ``"human"``: it shows the first row in a window. The last two need
             the extra ``[pictures]``.
         autoreset_mode: the time of a finished row's reset, an AutoresetMode or its value.
-        max_episode_steps: MAX_EPISODE_STEPS, as Gymnasium passes it; no other value.
+        max_episode_steps: the limit registered with the id, which Gymnasium passes; no lower one.
         threads: number of threads; None: automatic (see :class:`skyenv.Games`).
         opponents, opponent_weights, pool, one_opponent, seat, board, max_turns, reward: as for the
             single environment.
@@ -73,14 +73,17 @@ class FifthAvenueVectorEnv(LearnerEnv, gymnasium.vector.VectorEnv[Observations, 
         max_episode_steps: int | None = None,
         **options: Unpack[LearnerKeywords],
     ) -> None:
-        if max_episode_steps not in (None, MAX_EPISODE_STEPS):
-            raise OptionError("max_episode_steps can't be changed; max_turns shortens games")
         self._build(
             LearnerGames(num_envs, num_players, side, threads=threads, **options),
             render_mode,
             mask,
             noop,
         )
+        limit = step_limit(self.core.games.options.task)
+        if max_episode_steps is not None and max_episode_steps < limit:
+            raise OptionError(
+                f"max_episode_steps must exceed all games, from {limit}; use max_turns"
+            )
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.num_envs = num_envs
         self.metadata = {

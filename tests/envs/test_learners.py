@@ -24,6 +24,7 @@ from stable_baselines3.common.monitor import Monitor
 from skyenv.agents import Decisions, decide, make_agent
 from skyenv.engine.games import Games
 from skyenv.engine.information import most_decisions
+from skyenv.engine.openings import TASKS, openings
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.engine.results import results
 from skyenv.envs.episodes import (
@@ -35,11 +36,12 @@ from skyenv.envs.episodes import (
     seat_infos,
 )
 from skyenv.envs.learner import LearnerGames
-from skyenv.envs.registration import ENV_ID, UNMASKED_ID
+from skyenv.envs.registration import ENV_ID, MOST_CARDS, UNMASKED_ID
 from skyenv.envs.sb3 import WINDOW, SkyenvVecEnv, WinShares
 from skyenv.envs.single import FifthAvenueEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
 from skyenv.errors import AgentError, GameOverError, IllegalActionError, OptionError
+from skyenv.rules.actions import PASS
 from skyenv.seeds import HIGHEST_SEED, TRAINING
 
 NUM_ENVS = 4
@@ -476,6 +478,31 @@ def test_no_game_reaches_the_step_limit(players: int, player: str) -> None:
     assert games.state["turns"].max() == DEFAULT_MAX_TURNS or player != "hoard"
     for name in (ENV_ID, UNMASKED_ID):
         assert gymnasium.spec(name).max_episode_steps == most_decisions(4, DEFAULT_MAX_TURNS)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("task", TASKS)
+def test_no_episode_of_a_task_reaches_the_limit_of_its_id(task: str) -> None:
+    """Played by bidders that seldom pass."""
+    name = task.title().replace("-", "")
+    limit: Any = gymnasium.spec(f"skyenv/{name}-v0").max_episode_steps
+    envs: Any = gymnasium.make_vec(f"skyenv/{name}Unmasked-v0", 300, autoreset_mode="SameStep")
+    assert envs.core.games.options.task == task
+    assert envs.core.illegal_reward == -0.5
+    rng, longest = np.random.default_rng(1), 0
+    _, infos = envs.reset(seed=1)
+    for _ in range(40):
+        scores = infos["action_mask"] * rng.random((300, 103))
+        scores[:, PASS] *= 0.05
+        lengths = envs.core.length + 1
+        *_, terminated, truncated, infos = envs.step(scores.argmax(axis=1))
+        longest = max(longest, lengths[terminated | truncated].max(initial=0))
+    assert longest < limit
+    assert limit < 6 * longest or task == "last-turns"
+    if TASKS[task].auctions > 1:
+        opening = openings(f"{task}/0-1279")
+        cards = opening["known"].sum(axis=3) + opening["unknown"]
+        assert (cards[:, :, :5].max(axis=2) + cards[:, :, 5]).max() <= MOST_CARDS
 
 
 @pytest.mark.parametrize("mask", ["info", "observation"])

@@ -44,13 +44,14 @@ print(gymnasium.make("skyenv/FifthAvenue-v0").unwrapped.core.illegal)
 env = pettingzoo.make("aec", "skyenv/fifth_avenue_v0", num_players=3)
 print(env, *env.possible_agents)
 print(*pettingzoo.make("parallel", "skyenv/fifth_avenue_v0").possible_agents)
+print(pettingzoo.make("parallel", "skyenv/three_3_v0").unwrapped.games.options.task)
 """
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_skyenv_imports_neither_library_but_registers_with_both(order: str) -> None:
     told = printed("-W", "error", "-c", IN_ORDER, *ORDERS[order])
-    assert told == "end\nfifth_avenue_v0 seat_0 seat_1 seat_2\nseat_0 seat_1\n"
+    assert told == "end\nfifth_avenue_v0 seat_0 seat_1 seat_2\nseat_0 seat_1\nthree-3\n"
 
 
 PLAYS = """

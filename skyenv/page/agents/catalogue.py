@@ -138,12 +138,12 @@ STRENGTHS: Final = {
         "A neural network trained by self-play. It moves at once.",
     ),
     "strongest": (
-        "lookahead",
-        "The same network, which tries its best moves in many possible deals.",
+        "ismcts-trained-1000",
+        "The same network with a search a few moves ahead.",
     ),
 }
 # The agents that replays suggest first.
-STRONGEST: Final = ("lookahead", "ismcts", "trained", "appraiser", "greedy")
+STRONGEST: Final = ("ismcts-trained-1000", "ismcts", "trained", "appraiser", "greedy")
 
 
 def strengths(offered: Container[str]) -> list[dict[str, Any]]:

@@ -20,14 +20,22 @@ from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
-from skyenv.array_types import Int64
-from skyenv.checks import check_integer, checks_names
+from skyenv.array_types import Float32, Int64
+from skyenv.checks import check_flag, check_integer, checks_names
 from skyenv.engine.games import Games
+from skyenv.engine.observation import HIGH, LOW
 from skyenv.engine.options import GameKeywords
 from skyenv.envs.episodes import EpisodeSeeds, each_info, row_seeds, seat_infos
 from skyenv.envs.learner import ILLEGAL_REWARD
 from skyenv.envs.rendering import RENDER_MODES, Renderer
-from skyenv.envs.spaces import ACTION_MASK, Mask, MaskPlace, action_space, observation_space
+from skyenv.envs.spaces import (
+    ACTION_MASK,
+    Mask,
+    MaskPlace,
+    action_space,
+    in_one_line,
+    observation_space,
+)
 from skyenv.errors import GameOverError, IllegalActionError
 from skyenv.rules.actions import NUM_ACTIONS
 
@@ -39,6 +47,7 @@ class AecKeywords(GameKeywords, total=False):
 
     mask: str
     noop: bool
+    state_shows_hidden_cards: bool
     render_mode: str | None
 
 
@@ -133,6 +142,8 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         side: ``"front"`` or ``"back"`` of the board.
         mask, noop: the place of the mask, and its content for an agent that is not to act:
             :class:`skyenv.envs.spaces.MaskPlace`.
+        state_shows_hidden_cards: whether there are :meth:`state` and ``state_space``, for
+            centralized critics. The state shows all hands, which no agent may know.
         render_mode: ``"ansi"``: :meth:`render` returns the text picture; ``"rgb_array"``: pixels,
             uint8 (height, width, 3); ``"human"``: every position is shown in a window. Pictures
             hide what the selected agent can't know. The last two need the extra ``[pictures]``.
@@ -161,6 +172,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         *,
         mask: str = "observation",
         noop: bool = False,
+        state_shows_hidden_cards: bool = False,
         render_mode: str | None = None,
         **options: Unpack[GameKeywords],
     ) -> None:
@@ -173,6 +185,9 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         self.observation_spaces = {
             agent: self._masks.space(observation_space()) for agent in self.possible_agents
         }
+        if check_flag("state_shows_hidden_cards", state_shows_hidden_cards):
+            low, high = (np.tile(bound, self.max_num_agents) for bound in (LOW, HIGH))
+            self.state_space = in_one_line(spaces.Box(low, high, dtype=np.float32))
         self.action_spaces = {agent: action_space() for agent in self.possible_agents}
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._all_seats: Int64 = np.arange(self.games.num_players, dtype=np.int64)
@@ -300,6 +315,17 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         games, seat = self.games, self._seats[agent]
         vector = games.observation[0].copy() if seat == games.seat[0] else games.observe(seat)[0]
         return self._masks.observation(vector, self._mask(agent))
+
+    def state(self) -> Float32:
+        """Return the observations of all seats in seat order, so all hands: a new float32
+        (num_players · OBSERVATION_SIZE,). The order of face-down cards is not in it.
+
+        Raises:
+            NotImplementedError: `state_shows_hidden_cards` is not set.
+        """
+        if not hasattr(self, "state_space"):
+            raise NotImplementedError("state() needs the option state_shows_hidden_cards=True")
+        return np.concatenate([self.games.observe(seat)[0] for seat in self._all_seats.tolist()])
 
     def _mask(self, agent: str) -> Mask:
         """Return an agent's action mask, a new int8 (103,)."""

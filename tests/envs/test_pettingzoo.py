@@ -1,5 +1,6 @@
 """The PettingZoo environment: PettingZoo's own tests and skyenv's further guarantees."""
 
+import copy
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +11,9 @@ import pytest
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.env_logger import EnvLogger
 
+from positions import deal_anew
 from skyenv import fifth_avenue_v0
+from skyenv.engine.observation import codes_of, offsets
 from skyenv.envs.aec import TerminateIllegal
 from skyenv.envs.episodes import END_REASONS
 from skyenv.errors import GameOverError, IllegalActionError, OptionError
@@ -25,6 +28,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"num_players": 2, "side": "back", "mask": "observation"},
     {"num_players": 3, "side": "front", "mask": "info", "reward": "margin"},
     {"num_players": 4, "side": "back", "mask": "rllib", "noop": True},
+    {"num_players": 3, "mask": "info", "state_shows_hidden_cards": True},
 ]
 # The vector's key in observations that are dicts.
 MASK_KEYS = {"observation": "observation", "rllib": "observations"}
@@ -65,9 +69,11 @@ def test_pettingzoos_api_tests_pass(make: Any, options: dict[str, Any]) -> None:
     conformance.seed_test(lambda: make(**options), num_cycles=20)
 
 
-def test_pettingzoos_parallel_and_render_tests_pass() -> None:
+def test_pettingzoos_other_tests_pass() -> None:
     conformance.parallel_api_test(fifth_avenue_v0.parallel_env(3, max_turns=8), num_cycles=60)
     conformance.render_test(lambda **more: fifth_avenue_v0.env(**more))
+    makers = (fifth_avenue_v0.env, fifth_avenue_v0.parallel_env)
+    conformance.state_test(*(make(state_shows_hidden_cards=True) for make in makers))
 
 
 # ---- observations and masks ----
@@ -111,6 +117,31 @@ def test_observed_arrays_are_copies() -> None:
         array[:] = 0
     again = env.observe(env.agent_selection)
     assert all((again[name] == kept[name]).all() for name in kept)
+
+
+def test_the_state_shows_all_hands_and_nothing_to_come() -> None:
+    """Only on demand: equal for equal hands with another chance to come, different for others."""
+    env = started(fifth_avenue_v0.env, num_players=3, state_shows_hidden_cards=True)
+    told, rng = env.state(), np.random.default_rng(1)
+    assert env.state_space.contains(told)
+    codes = codes_of(told.reshape(3, -1))
+    hands = env.unwrapped.games.state["hand"][0, :3].reshape(3, -1)
+    assert (codes[:, offsets()["hand"]] == hands).all()
+    assert (told.reshape(3, -1)[1] == env.observe("seat_1")["observation"]).all()
+    for changed in (False, True):
+        twin = copy.deepcopy(env)
+        games = twin.unwrapped.games
+        deal_anew(games.state[0], 0, rng)
+        if not changed:  # another chance to come alone
+            for name in ("hand", "face_down"):
+                games.state[name] = env.unwrapped.games.state[name]
+        games.refresh()
+        assert (env.state() == twin.state()).all() != changed
+    for make in (fifth_avenue_v0.env, fifth_avenue_v0.parallel_env):
+        with pytest.raises(NotImplementedError, match="state_shows_hidden_cards=True"):
+            make().state()
+        assert not hasattr(make(), "state_space")
+        assert make(task="duel-3", state_shows_hidden_cards=True).state_space.shape == (1444,)
 
 
 # ---- rewards and the end ----

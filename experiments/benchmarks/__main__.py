@@ -31,7 +31,6 @@ BENCHMARKS: Final = {
     "bidding": "bidding",
     "tasks": "tasks",
     "panel": "tasks",
-    "prices": "tasks",
     "three_seats": "tasks",
     "units": "units",
     "abr": "abr",

@@ -7,11 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from experiments.figures import Figure, Scale, figure, of_estimate, percent
+from experiments.figures import Figure, Scale, figure
 from skyenv.agents import Agent, make_agent
 from skyenv.agents.simple import RandomAgent
 from skyenv.engine.openings import measured, task_name
-from skyenv.engine.rewards import CARD_VP
 from skyenv.rules.actions import NUM_ACTIONS, PASS
 from skyenv.solving.best_response import Evaluator, Policy
 from skyenv.solving.commands import measure
@@ -19,7 +18,6 @@ from skyenv.solving.equilibrium import Solver, solve
 from skyenv.solving.mixing import information_sets, mixing_of, purified
 from skyenv.solving.responses import policy_of
 from skyenv.solving.tree import Opening
-from skyenv.statistics import mean_of, share_of_wins
 
 USUAL: Final = 32
 # Openings of each task.
@@ -32,7 +30,6 @@ UNSOLVED: Final = ("alea-5", "set-3", "duel-6")
 # Share of the payoffs' range that an equilibrium may lose.
 ACCURACY: Final = 0.001
 AGENTS: Final = ("random", "greedy", "appraiser", "trained-2026a")
-PRICES: Final = (0.6, 0.9, 1.2, CARD_VP, 1.8)
 UNITS: Final = {"range": "VP", "seconds": "s", "memory": "MB", "entropy": "nats"}
 SHARES: Final = ("equilibrium", "purified gap", "mixed")
 BEST_RESPONSE: Final = "a best response"
@@ -134,44 +131,6 @@ def mean(name: str, unit: str, values: Sequence[float], digits: int = 2) -> Figu
     """Return the exact mean over all openings of a fixed set as a figure."""
     exact = float(np.mean(values))
     return Figure(name, exact, exact, exact, unit, len(values), digits)
-
-
-# ---- prices ----
-
-
-def prices(scale: Scale) -> Iterator[Figure]:
-    """Held-out openings at other prices of a card. "Gap ≥ 1 %": share of openings in which the
-    purified gap is at least 1 % of the payoffs' range, with 95 % intervals for auctions like these.
-    Agents: NashConv in VP; means and 95 % intervals. The agents' decisions don't depend on the
-    price. "Equilibrium" is that of the usual price.
-    """
-    for task in ("duel-4", "set-2"):
-        names = measured(task, scale.of(64))
-        rows = [at_prices(name) for name in names]
-        for price in PRICES:
-            label = f"{task} at {price} VP"
-            gaps = np.array([row[price]["gap"] for row in rows])
-            for least in (1, 3):
-                share = share_of_wins(float((gaps >= least / 100).mean()), len(gaps))
-                yield percent(f"{label}: gap ≥ {least} %", share, len(gaps))
-            for column in (*AGENTS[1:], "equilibrium"):
-                found = mean_of([row[price][column] for row in rows])
-                yield of_estimate(f"{label}: {column}", found, "VP", len(rows), digits=2)
-
-
-def at_prices(name: str) -> dict[float, dict[str, float]]:
-    """Return the purified gap of an opening and the NashConv of policies, by price."""
-    usual = Opening(name)
-    policies = {agent: answers(make_agent(agent), usual) for agent in AGENTS[1:]}
-    *_, (policies["equilibrium"], *_) = solve(Solver(usual.tree), ACCURACY)
-    found = {}
-    for price in PRICES:
-        tree = Opening(name, price=price).tree
-        evaluator = Evaluator(tree)
-        *_, (policy, *_) = solve(Solver(tree), ACCURACY)
-        convs = {agent: evaluator.nash_conv(policy) for agent, policy in policies.items()}
-        found[price] = convs | {"gap": gap_of(evaluator, policy)}
-    return found
 
 
 # ---- three seats ----

@@ -17,7 +17,6 @@ from skyenv.engine.arrays import Arrays, as_words
 from skyenv.engine.games import Games
 from skyenv.engine.kernels import copy_game, play_row
 from skyenv.engine.openings import openings
-from skyenv.engine.rewards import CARD_VP, charge
 from skyenv.errors import OptionError
 from skyenv.rules.actions import BID_DONE, NUM_ACTIONS, PASS
 from skyenv.rules.compiling import entry_point, rule
@@ -28,8 +27,6 @@ from skyenv.rules.record import F64, I64, Array, Record, field, new_records
 from skyenv.rules.state import (
     ALEA_WAITS,
     NONE,
-    PHASE_BID,
-    PHASE_BUILD,
     PHASE_OVER,
     GameRecord,
     new_games,
@@ -44,7 +41,7 @@ DEEPEST: Final = 120
 MAX_CHOICES: Final = 32
 """Most actions of a node, over all hands."""
 MAX_SEATS: Final = 3
-# Decimal places of payoffs: they are multiples of CARD_VP / 2.
+# Decimal places of payoffs: they are multiples of half the price of a card.
 SMALLEST_PAYOFF: Final = 2
 
 
@@ -189,7 +186,6 @@ class FrameRecord(Record):
     pending = field(I64)  # the action that waits for Alea's cards; NONE: none
     cards = field(I64)  # the set that she has turned up, or NONE
     paid = field(F64, (MAX_SEATS,))  # the seats' payoffs so far
-    dearer = field(F64)  # the price of a card above CARD_VP, as a share of it
 
 
 FRAME_DTYPE: Final = FrameRecord.dtype
@@ -306,14 +302,10 @@ def follow(arrays: Arrays, tree: TaskTree, walk: Traversal, hands: Array, depth:
         if game.alea == ALEA_WAITS and seat != game.turn_seat and ends:
             frame.pending = action
             return
-    bidding = game.phase == PHASE_BID
     play_row(arrays, below, action)
     arrays.log[0].num_forced = 0
-    is_won = bidding and game.phase == PHASE_BUILD
     for seat in range(tree.payoff.shape[1]):
         frame.paid[seat] += arrays.slots[below].reward[seat]
-        if is_won:
-            frame.paid[seat] -= frame.dearer * charge(game, seat)
 
 
 @entry_point("the tree of a task")
@@ -346,7 +338,6 @@ class Opening:
     Args:
         name: such as "alea-4/0".
         state: another opening of this task instead, GAME_DTYPE (1,), without hidden cards.
-        price: VP charged for each card paid.
 
     Attributes:
         name: as given.
@@ -357,14 +348,11 @@ class Opening:
         OptionError: there is no such opening.
     """
 
-    def __init__(
-        self, name: str, state: RecordArray | None = None, *, price: float = CARD_VP
-    ) -> None:
+    def __init__(self, name: str, state: RecordArray | None = None) -> None:
         first = openings(name) if state is None else state
         if len(first) != 1:
             raise OptionError(f"task {name} has {len(first)} openings; name one, as {name}/0")
         self.name, self._first = name, first
-        self._dearer = price / CARD_VP - 1
         players, stock = int(first["num_players"][0]), first["unlocated"][0, BLACK]
         dealt = first["unknown"][0, :players, BLACK]
         self.hands = tuple(hands_of(int(number), stock) for number in dealt)
@@ -393,7 +381,6 @@ class Opening:
             np.zeros(3, np.int64),
             np.zeros((number, players), np.int64),
         )
-        walk.frames[0]["dearer"] = self._dearer
         walk.frames[0]["pending"] = walk.frames[0]["cards"] = NONE
         positions = new_games(max(number, 1))
         arrays = games.arrays._replace(finished=as_words(positions))

@@ -1,27 +1,16 @@
-"""Figures of bidding tasks: sizes, agents' losses, prices, three seats."""
+"""Figures of bidding tasks with three seats."""
 
 import numpy as np
 import pytest
 
 from experiments.benchmarks import tasks
-from experiments.benchmarks.tasks import ACCURACY, BEST_RESPONSE
+from experiments.benchmarks.tasks import BEST_RESPONSE
 from policies import uniform_policy
 from skyenv.agents import make_agent
-from skyenv.engine.rewards import CARD_VP
 from skyenv.solving.best_response import Evaluator
 from skyenv.solving.tree import Opening
 
 pytestmark = pytest.mark.compiled
-
-
-def test_equilibria_suit_their_price_alone() -> None:
-    """The gap is that of the price; decisions of agents stay, and their losses change."""
-    found = tasks.at_prices("duel-3/0")
-    payoffs = Evaluator(Opening("duel-3/0").tree).payoff_range
-    assert found[CARD_VP]["equilibrium"] <= ACCURACY * payoffs
-    assert min(found[price]["equilibrium"] for price in (0.6, 0.9)) > 10 * ACCURACY * payoffs
-    assert len({round(one["greedy"], 6) for one in found.values()}) == len(tasks.PRICES)
-    assert found[CARD_VP]["gap"] == pytest.approx(tasks.sizes("duel-3/0", True)["purified gap"])
 
 
 def test_one_agent_among_copies_of_another_is_valued_by_both_parts() -> None:

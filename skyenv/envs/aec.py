@@ -123,7 +123,15 @@ class ParallelTurns(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     """PettingZoo's conversion, without the text that it adds to infos after some of the steps."""
 
     def step(self, actions: dict[str, Any]) -> Any:
-        """As the conversion does."""
+        """As the conversion does.
+
+        Raises:
+            IllegalActionError: there is no action of the agent to act; nothing has changed.
+        """
+        acting = self.aec_env.agent_selection
+        if self.agents and acting not in actions:
+            given = ", ".join(actions) or "no agent"
+            raise IllegalActionError(f"{acting} is to act, but actions has only {given}")
         told = super().step(actions)
         for info in told[-1].values():
             info.pop("active_agent", None)

@@ -332,6 +332,18 @@ def test_raw_env_refuses_actions_before_and_after_the_game() -> None:
     assert snapshot(env) == before
 
 
+@pytest.mark.parametrize(("seats", "given"), [((), "no agent"), ((0, 2), "seat_0, seat_2")])
+def test_a_parallel_step_without_the_agent_to_act_says_so(seats: Any, given: str) -> None:
+    env = fifth_avenue_v0.parallel_env(3)
+    env.reset(seed=1)
+    env.step({env.unwrapped.agent_selection: int(env.unwrapped.games.mask[0].argmax())})
+    env.step({env.unwrapped.agent_selection: int(env.unwrapped.games.mask[0].argmax())})
+    before = snapshot(env.unwrapped)
+    with pytest.raises(IllegalActionError, match=f"seat_1 is to act, but actions has only {given}"):
+        env.step({f"seat_{seat}": 0 for seat in seats})
+    assert snapshot(env.unwrapped) == before
+
+
 @pytest.mark.parametrize("seed", [-1, 1.5, "1"])
 def test_wrong_seeds_are_named_and_change_nothing(seed: Any) -> None:
     env = started()

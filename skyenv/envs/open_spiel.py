@@ -21,7 +21,7 @@ from skyenv.checks import check_choice, check_flag, check_integer, check_name
 from skyenv.engine.game import Game
 from skyenv.engine.information import DEFAULT_EVENTS, information_size, most_decisions, most_events
 from skyenv.engine.observation import OBSERVATION_SIZE
-from skyenv.engine.openings import TASKS, task_name, task_of
+from skyenv.engine.openings import TASKS, numbers_of, task_name, task_of
 from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
 from skyenv.engine.rewards import outcome_of
 from skyenv.engine.simulator import OUTCOMES, SETUP
@@ -31,6 +31,7 @@ from skyenv.histories.states import OUTCOME_NAMES, History, HistoryTable, table_
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS
 from skyenv.rules.state import NONE
+from skyenv.solving.tree import LEAF, Opening
 
 with needs_extra("openspiel"):
     import pyspiel
@@ -53,6 +54,8 @@ CHANCES_PER_TURN: Final = 2 + MAX_PLAYERS + 2 + 8 * 4
 CHANCES_OF_SETUP_AND_END: Final = 7 * 2 + 20 + MAX_PLAYERS * 9 + 5 + 3
 HIGHEST_PAYOFF: Final = 100.0
 """Bound of the absolute payoff of any task, in VP."""
+LARGE_TREES: Final = ("duel-6", "alea-5", "set-3")
+"""Tasks whose trees take seconds to traverse, so that HIGHEST_PAYOFF bounds every opening."""
 # Size of an observer's cache: the vectors of all seats, and of the start.
 REMEMBERED: Final = 2 * MAX_PLAYERS
 
@@ -110,12 +113,10 @@ class FifthAvenueGame(pyspiel.Game):  # type: ignore[misc]
         self.table: HistoryTable = table_of(options)
         task, turns = options.task, options.max_turns
         players, zero_sum = options.num_players, True
-        low, high = outcome_of(0.0, players), outcome_of(1.0, players)
+        low, high = _payoff_range(task, players)
         if task is not None:
             kind = task_of(task)
             turns, zero_sum = kind.auctions or 3 * kind.turns, players == MIN_PLAYERS
-            if kind.auctions:
-                low, high = -HIGHEST_PAYOFF, HIGHEST_PAYOFF
         self._turns = turns
         events = check_integer("events", given["events"], 0, 10**6)
         most = most_events(players, turns)
@@ -189,6 +190,18 @@ def _options_of(given: Mapping[str, Any]) -> GameOptions:
         return GameOptions(given["players"], given["side"], board=board, max_turns=turns)
     check_choice("task", task_name(task), tuple(TASKS))
     return GameOptions(task=task if opening < 0 else f"{task}/{opening}", board=board)
+
+
+@lru_cache
+def _payoff_range(task: str | None, players: int) -> tuple[float, float]:
+    """Return the lowest and the highest payoff of a seat, or bounds of them."""
+    if task is None or not task_of(task).auctions:
+        return outcome_of(0.0, players), outcome_of(1.0, players)
+    if task_name(task) in LARGE_TREES or len(numbers_of(task)) > 1:
+        return -HIGHEST_PAYOFF, HIGHEST_PAYOFF
+    tree = Opening(task).tree
+    paid = tree.payoff[tree.kind == LEAF]
+    return float(paid.min()), float(paid.max())
 
 
 def _load(parameters: str) -> FifthAvenueGame:

@@ -39,8 +39,15 @@ from skyenv.engine.information import DEFAULT_EVENTS, information_state, informa
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.engine.openings import OF_AUCTIONS, task_of
+from skyenv.engine.rewards import CARD_VP
 from skyenv.engine.simulator import OUTCOMES, SETUP
-from skyenv.envs.open_spiel import HIGHEST_PAYOFF, SHORT_NAME, AgentBot, FifthAvenueGame
+from skyenv.envs.open_spiel import (
+    HIGHEST_PAYOFF,
+    LARGE_TREES,
+    SHORT_NAME,
+    AgentBot,
+    FifthAvenueGame,
+)
 from skyenv.rules.board import load_board
 from skyenv.rules.state import GAME_DTYPE
 from skyenv.solving.best_response import Evaluator
@@ -495,4 +502,10 @@ def test_nash_conv_of_agents_is_that_of_openspiel(task: str, agent: str) -> None
 
 @pytest.mark.parametrize("task", OF_AUCTIONS)
 def test_no_payoff_exceeds_the_bounds(task: str) -> None:
+    """Those of a named opening are its true range, unless its tree is large."""
     assert abs(paid_at_random(task, 2000, seed=4)).max() < HIGHEST_PAYOFF / 2
+    game, paid = loaded(task=task, opening=7), paid_at_random(f"{task}/7", 20_000, seed=4)
+    low, high = game.min_utility(), game.max_utility()
+    assert low <= paid.min() < 0 < paid.max() <= high
+    assert (high == HIGHEST_PAYOFF) == (task in LARGE_TREES)
+    assert paid.max() >= high - CARD_VP or task in LARGE_TREES

@@ -52,6 +52,11 @@ def step_limit(task: str | None = None) -> int:
     return 2 + 2 * kind.cards + (kind.auctions - 1) * (1 + 2 * MOST_CARDS)
 
 
+def _options_of(task: str | None) -> dict[str, Any]:
+    """Return the options of a task's ids; those of the whole game also take GameOptions."""
+    return {} if task is None else {"task": task}
+
+
 def _register_with_gymnasium(gymnasium: Any) -> None:
     for task, kind in product((None, *TASKS), ("", "Unmasked")):
         name = "FifthAvenue" if task is None else task.title().replace("-", "")
@@ -61,7 +66,7 @@ def _register_with_gymnasium(gymnasium: Any) -> None:
             vector_entry_point="skyenv.envs.vector:FifthAvenueVectorEnv",
             max_episode_steps=step_limit(task),
             kwargs={
-                "task": task,
+                **_options_of(task),
                 "illegal": "random" if kind else "end",
                 "illegal_reward": TASK_ILLEGAL_REWARD if task and kind else None,
             },
@@ -75,7 +80,7 @@ def _register_with_pettingzoo(pettingzoo: Any) -> None:
         name = AEC_ID if task is None else f"skyenv/{task.replace('-', '_')}_v0"
         for kind, maker in (("aec", "env"), ("parallel", "parallel_env")):
             pettingzoo.register(
-                kind, name, entry_point=f"skyenv.envs.aec:{maker}", kwargs={"task": task}
+                kind, name, entry_point=f"skyenv.envs.aec:{maker}", kwargs=_options_of(task)
             )
 
 

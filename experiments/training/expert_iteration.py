@@ -4,9 +4,9 @@
 The expert is the network itself with one step of look-ahead
 (:class:`skyenv.arena.lookahead.LookaheadAgent`). At the learner's decisions in some phases it tries
 the policy's most probable actions in determinizations, in which all seats continue by the policy's
-choices, and the network learns to change its logits by the advantages that were found (Anthony,
-Tian and Barber 2017). From all other decisions, and values, it learns as in
-:mod:`experiments.training.train`, whose tables, opponents, processes, files and options it shares.
+choices. The network learns to change its logits by the advantages that were found, and the
+λ-returns of its own games (Anthony, Tian and Barber 2017). Other decisions stay as they are.
+Tables, opponents, processes, files and options are those of :mod:`experiments.training.train`.
 """
 
 import sys
@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 import torch
 
-from experiments.training.config import Config, fixed
-from experiments.training.ppo import Batch, clipped_losses
+from experiments.training.config import MOST, Config, fixed
+from experiments.training.ppo import Batch
 from experiments.training.program import program
 from experiments.training.rollouts import Collector, Improvement
 from experiments.training.train import Training
@@ -32,8 +32,6 @@ from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork
 
 # Change of a logit for an advantage of 1, such as a draw instead of a loss.
 CHANGE: Final = 40.0
-# Weight of look-ahead's advantages: PPO divides its advantages by their deviation, about 0.25.
-WEIGHT: Final = 4.0
 # Clip range of advantages, which are noisy with few determinizations.
 LARGEST_ADVANTAGE: Final = 0.5
 
@@ -46,8 +44,9 @@ def lookahead_losses(
     clip: float,
 ) -> torch.Tensor:
     """Return the squared errors of the tried actions' logits, relative to their mean, plus the
-    cross entropy that keeps other actions improbable; without look-ahead PPO's losses, whose
-    arguments these are (:func:`experiments.training.ppo.clipped_losses`).
+    cross entropy that keeps other actions improbable. Without look-ahead return the cross entropy
+    to the policy that decided. Arguments are those of
+    :func:`experiments.training.ppo.clipped_losses`.
 
     The gradient of squared errors doesn't vanish where a probability is small.
     """
@@ -57,8 +56,8 @@ def lookahead_losses(
     others = torch.where(tried, log_probabilities, -torch.inf).logsumexp(dim=1)
     return torch.where(
         tried.any(dim=1),
-        WEIGHT * 0.5 * CHANGE * errors.square().sum(dim=1) - others,
-        clipped_losses(batch, rows, log_probabilities, log_ratio, clip),
+        0.5 * CHANGE * errors.square().sum(dim=1) - others,
+        -(before.exp() * now).sum(dim=1),
     )
 
 
@@ -133,8 +132,8 @@ class Lookahead(Improvement):
 
     def near_certain(self, collector: Collector) -> Bool:
         """See :class:`experiments.training.rollouts.Improvement`."""
-        tried: Bool = collector.notes["tried"].any(dim=2).numpy()
-        return super().near_certain(collector) & ~tried
+        sure: Bool = ~collector.notes["tried"].any(dim=2).numpy()
+        return sure
 
 
 def gains(expert: LookaheadAgent, decisions: Decisions, tried: torch.Tensor) -> torch.Tensor:
@@ -160,16 +159,33 @@ class ExpertConfig(Config):
 
     run: str = option("runs/expert", "folder of the run", metavar="FOLDER", section="the run")
     worlds: int = option(
-        2, "determinizations in which actions are tried", low=1, high=1000, section="look-ahead"
+        1, "determinizations in which actions are tried", low=1, high=1000, section="look-ahead"
     )
     horizon: int = option(
-        8, "moves of the seat, forced ones too, until a rollout ends", low=1, high=1000
+        5, "moves of the seat, forced ones too, until a rollout ends", low=1, high=1000
     )
     phases: tuple[str, ...] = option(
-        ("option", "take", "move"), "phases of the turn with look-ahead", choices=PHASES
+        PHASES[:-1], "phases of the turn with look-ahead", choices=PHASES[:-1]
     )
+    # By default updates are large; docs/results/tried.md has small ones.
+    steps: int = option(128, "decisions in each game between updates", low=1, high=MOST)
+    epochs: int = option(
+        3, "passes over the decisions of an update", low=1, high=MOST, section="PPO"
+    )
+    learning_rate: float = option(1e-3, "Adam's learning rate", above=True, high=1)
     reward: str = fixed(OUTCOME_REWARD)  # values are expected outcomes
     task: str = fixed("")
+    mean_kl: float = fixed(0.0)
+    certain_fraction: float = option(
+        0.1,
+        "fraction learned from of the decisions without look-ahead (up-weighted)",
+        above=True,
+        high=1,
+    )
+    value_updates: int = fixed(0)
+    clip: float = fixed(0.0)
+    target_kl: float = fixed(1e9)  # it follows the look-ahead, however far that is
+    entropy: float = fixed(0.0)
 
 
 class ExpertIteration(Training):

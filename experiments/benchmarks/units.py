@@ -20,15 +20,15 @@ def units(scale: Scale) -> Iterator[Figure]:
     behind the residual blocks.
     """
     for players, side in TABLES:
-        for name, share in never_active(players, side, scale.of(GAMES)).items():
+        network = Network.load(TrainedAgent().path(players, side))
+        for name, share in never_active(network, players, side, scale.of(GAMES)).items():
             yield figure(f"{players} players, {side}: {name}", "%", [100 * share])
 
 
-def never_active(players: int, side: str, games: int) -> dict[str, float]:
-    """Return the share of a shipped network's units that are active in no decision of games that it
-    plays alone, by the name of their ReLU.
+def never_active(network: Network, players: int, side: str, games: int) -> dict[str, float]:
+    """Return the share of a network's units that are active in no decision of games that it plays
+    alone, by the name of their ReLU.
     """
-    network = Network.load(TrainedAgent().path(players, side))
     largest = np.zeros(network.program.width, np.float32)
 
     def note(activations: Float32) -> None:

@@ -28,7 +28,7 @@ LOWEST: Final = -50.0
 # Norms of the incoming weights of units that are drawn anew; those of the trunk's first layer reach
 # the trunk's output past the blocks, so they begin small, but above the steps of the optimiser.
 NORM: Final = 2**0.5
-TRUNK_NORM: Final = 0.05
+TRUNK_NORM: Final = 0.2
 TRIM_THRESHOLD: Final = -1
 # M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of glibc's malloc.h.
 MMAP_THRESHOLD: Final = -3

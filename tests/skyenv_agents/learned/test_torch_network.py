@@ -142,7 +142,7 @@ def test_lost_units_come_back_and_hardly_change_an_output() -> None:
             assert min(shares) > 0.3 if len(outputs) == 1 else max(shares) < 0.15
             network.reinitialise(lost, rng)
     for before, after in zip(*outputs, strict=True):
-        assert torch.allclose(before.exp(), after.exp(), atol=0.05)
+        assert torch.allclose(before.exp(), after.exp(), atol=0.2)
 
 
 # ---- precision ----

@@ -246,7 +246,7 @@ class raw_env(AECEnv):  # type: ignore[misc]  # noqa: N801 (PettingZoo's own nam
         illegal = np.full(players, self._is_over() and not self.games.done[0])
         told = each_info(seat_infos(self.games.arrays.state, 0 * seats, seats, illegal, players))
         self.infos: dict[str, dict[str, Any]] = {
-            agent: {**self._masks.info(self._mask(agent)), **info}
+            agent: {ACTION_MASK: self._mask(agent), **info} if self._masks.in_infos else info
             for agent, info in zip(self.agents, told, strict=False)  # none before reset()
         }
 

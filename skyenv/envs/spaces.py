@@ -59,10 +59,14 @@ class MaskPlace:
 
     Raises:
         OptionError: an option has a wrong value.
+
+    Attributes:
+        in_infos: whether infos have the mask.
     """
 
     def __init__(self, mask: str, noop: bool = False) -> None:
         self._key = _KEYS[check_choice("mask", mask, tuple(_KEYS))]
+        self.in_infos = self._key is None
         self._noop = check_flag("noop", noop)
 
     def space(self, vector: spaces.Space[Any]) -> spaces.Space[Any]:

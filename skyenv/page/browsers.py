@@ -16,24 +16,17 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-class Browsers:
-    """The codec of browsers' names in signed cookies.
-
-    Args:
-        key: the secret key of the signature; names stay valid as long as it is the same.
+def signed(key: bytes, name: str) -> str:
+    """Return the cookie's value for a browser's name, which stays valid as long as the secret key
+    is the same.
     """
+    digest = hmac.digest(key, name.encode(), hashlib.sha256)[:24]
+    return f"{name}.{base64.urlsafe_b64encode(digest).decode()}"
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
 
-    def signed(self, name: str) -> str:
-        """Return the cookie's value for a browser's name."""
-        digest = hmac.digest(self._key, name.encode(), hashlib.sha256)[:24]
-        return f"{name}.{base64.urlsafe_b64encode(digest).decode()}"
-
-    def name(self, cookie: str) -> str | None:
-        """Return the name in a cookie; None if this server hasn't signed it."""
-        match = _SIGNED.fullmatch(cookie)
-        if match is None or not hmac.compare_digest(cookie, self.signed(match[1])):
-            return None
-        return match[1]
+def name_in(key: bytes, cookie: str) -> str | None:
+    """Return the name in a cookie; None if this server hasn't signed it."""
+    match = _SIGNED.fullmatch(cookie)
+    if match is None or not hmac.compare_digest(cookie, signed(key, match[1])):
+        return None
+    return match[1]

@@ -179,13 +179,11 @@ def server_of(app: Any, **options: Any) -> "uvicorn.Server":
         server_header=False,
         **options,
     )
-    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    # Frames that aren't UTF-8 are no news.
+    logging.getLogger("uvicorn.error").addFilter(
+        lambda record: not str(record.msg).startswith("Invalid UTF-8")
+    )
     return uvicorn.Server(config)
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Return whether a log line is more than the report of a frame that isn't UTF-8."""
-    return not str(record.msg).startswith("Invalid UTF-8")
 
 
 def _serve(app: Any, listening: socket.socket, address: str | None) -> None:

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from skyenv.checks import check_choice, check_integer, parse_integer
 from skyenv.errors import shown
-from skyenv.page.browsers import COOKIE, Browsers, new_token
+from skyenv.page.browsers import COOKIE, name_in, new_token, signed
 from skyenv.page.errors import PageError
 from skyenv.page.storage import Link
 from skyenv.page.table.server import GameServer
@@ -66,8 +66,7 @@ def refusal(request: HTTPConnection, message: str, status: int, **fields: object
 
 def name_of(connection: HTTPConnection) -> str | None:
     """Return the browser's name from its signed cookie; None if there is no valid one."""
-    browsers: Browsers = connection.app.state.browsers
-    return browsers.name(connection.cookies.get(COOKIE, ""))
+    return name_in(connection.app.state.key, connection.cookies.get(COOKIE, ""))
 
 
 def known(request: Request) -> str:
@@ -102,7 +101,6 @@ def page(name: str) -> Handler:
 
 def remembered(request: Request, response: Response, browser: str) -> Response:
     """Return the response with the cookie that holds the browser's name."""
-    browsers: Browsers = request.app.state.browsers
     is_https = (
         request.url.scheme == "https" or request.headers.get("host") == request.app.state.public
     )
@@ -110,7 +108,7 @@ def remembered(request: Request, response: Response, browser: str) -> Response:
     # check the origin.
     response.set_cookie(
         COOKIE,
-        browsers.signed(browser),
+        signed(request.app.state.key, browser),
         COOKIE_SECONDS,
         httponly=True,
         samesite="lax",

@@ -23,7 +23,6 @@ from starlette.websockets import WebSocket
 from skyenv.errors import SkyenvError
 from skyenv.page.addresses import is_called
 from skyenv.page.agents.catalogue import Catalogue
-from skyenv.page.browsers import Browsers
 from skyenv.page.errors import PageError
 from skyenv.page.library.games import Library
 from skyenv.page.requests import STATIC, refusal
@@ -77,7 +76,7 @@ def application(
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "page"))
         app.state.reading = asyncio.Semaphore(READERS)
         app.state.server = GameServer(storage, catalogue, workers)
-        app.state.browsers = Browsers(await storage.ask(storage.key))
+        app.state.key = await storage.ask(storage.key)
         app.state.public = public
         app.state.library = library
         app.state.server.preparation.begin()

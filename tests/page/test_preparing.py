@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from processes import Threads, printed, running, wait_until
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.agents.preparing import Step, compile_agent, compile_rules
+from skyenv.page.agents.preparing import compile_agent, compile_rules, step
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
 from skyenv.page.workers import Report, Workers
@@ -47,7 +47,7 @@ class Compiler(Threads):
 
     def _compile(self, name: str, report: Report) -> str:
         self.begun.append(name)
-        report(Step("the second", 1, 2))
+        report(step("the second", 2, 2))
         self.may[name].wait()
         if name in self.failing:
             raise self.failing[name]
@@ -135,7 +135,7 @@ def test_failing_compilation_of_the_rules_is_reported(ann: TestClient, compiler:
 DOUBLING = """
 from skyenv.agents import RandomAgent
 from skyenv.page.agents.catalogue import CatalogueEntry
-from skyenv.page.agents.preparing import Step, compile_agent
+from skyenv.page.agents.preparing import compile_agent
 from skyenv.rules.compiling import entry_point
 
 @entry_point("doubling")
@@ -153,7 +153,7 @@ class Doubling(RandomAgent):
 entry, steps = CatalogueEntry("doubling", Doubling()), []
 compile_agent(CatalogueEntry("random", RandomAgent()), lambda step: None)
 for _ in range(2):
-    compile_agent(entry, lambda step: steps.append((step.about, step.total - step.done)))
+    compile_agent(entry, lambda step: steps.append((step["about"], step["total"] - step["done"])))
 print(steps)
 """
 

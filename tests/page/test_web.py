@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from skyenv.page.addresses import address_to_listen_on, is_called, is_loopback, names_of
-from skyenv.page.browsers import COOKIE, Browsers
+from skyenv.page.browsers import COOKIE, signed
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.table.server import GameServer
 from skyenv.page.web import HEADERS, application
@@ -46,7 +46,7 @@ def test_only_known_host_names_are_accepted(header: str | None) -> None:
 def test_forged_cookies_are_replaced(app: Starlette, ann: TestClient) -> None:
     seat, cookie = begin(ann, ["me", "agent:random"]), ann.cookies[COOKIE]
     name, _, signature = cookie.partition(".")
-    others = Browsers(b"another server's key").signed(name)
+    others = signed(b"another server's key", name)
     for made_up in ("short", name, f"{'x' * 32}.{signature}", f"{cookie}x", others):
         headers, odd = {"cookie": f"{COOKIE}={made_up}"}, client_of(app)
         assert odd.get(seat, headers=headers).status_code == 403

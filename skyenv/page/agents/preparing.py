@@ -6,7 +6,6 @@ loads the rules from there.
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -30,19 +29,11 @@ _log = logging.getLogger("skyenv.page")
 # ---- jobs ----
 
 
-@dataclass(frozen=True)
-class Step:
-    """The progress of compiling.
-
-    Attributes:
-        about: what is being compiled, in words; "" if nothing is.
-        done: functions that this process has compiled.
-        total: functions known to be needed so far.
+def step(about: str = "", number: int = 1, total: int = 0) -> dict[str, Any]:
+    """Return the progress of compiling: `about`, what is being compiled, "" if nothing is; `done`,
+    functions that this process has compiled, and `total`, those known to be needed so far.
     """
-
-    about: str = ""
-    done: int = 0
-    total: int = 0
+    return {"about": about, "done": number - 1, "total": total}
 
 
 def play_a_little() -> None:
@@ -58,13 +49,13 @@ def play_a_little() -> None:
 
 
 def compile_rules(report: Report) -> None:
-    """Compile the rules to the cache; a job that reports :class:`Step`."""
-    with progress_to(lambda about, number, total: report(Step(about, number - 1, total))):
+    """Compile the rules to the cache; a job that reports :func:`step`."""
+    with progress_to(lambda *now: report(step(*now))):
         play_a_little()
 
 
 def compile_agent(entry: CatalogueEntry, report: Report) -> str:
-    """Compile an agent's code for turns and hints to the cache; a job that reports :class:`Step`.
+    """Compile an agent's code for turns and hints to the cache; a job that reports :func:`step`.
 
     Returns:
         The agent's description.
@@ -72,7 +63,7 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> str:
     Raises:
         AgentError, CheckpointError: the agent can't be made, or fails in an ordinary decision.
     """
-    with progress_to(lambda about, number, total: report(Step(about, number - 1, total))):
+    with progress_to(lambda *now: report(step(*now))):
         game = Game(2, seed=1)
         advise(entry, entry if entry.name == ESTIMATOR else None, game, lambda so_far: None)
         move(entry, game, lambda so_far: None)
@@ -98,7 +89,7 @@ class Preparation:
         self._workers = workers
         self._has_rules = is_ready
         self._error = ""
-        self._step = Step()
+        self._step = step()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         if is_ready:
             for one in catalogue.readiness.values():
@@ -152,14 +143,14 @@ class Preparation:
         Returns:
             `rules`: whether they are ready; `ready`: whether everything is; `error`: the reason why
                 the rules can't be compiled, or empty; `about`, `done`, `total`: the running
-                compilation, as in :class:`Step`; `agents`: as from :meth:`Catalogue.describe`.
+                compilation, as by :func:`step`; `agents`: as from :meth:`Catalogue.describe`.
         """
         states = {one.state for one in self._catalogue.readiness.values()}
         return {
             "rules": self._has_rules,
             "ready": self._has_rules and states <= {"ready", "failed"},
             "error": self._error,
-            **vars(self._step),
+            **self._step,
             "agents": self._catalogue.describe(),
         }
 
@@ -188,16 +179,16 @@ class Preparation:
         one, job = self._catalogue.readiness[name], partial(compile_agent, self._catalogue[name])
         if one.state == "ready":
             return
-        one.state, self._step = "preparing", Step()
+        one.state, self._step = "preparing", step()
         try:
             one.description = await self._workers.ask(job, on_progress=self._note)
             one.state = "ready"
         except Exception as error:  # an agent's code may raise anything
             one.state, one.error = "failed", _line(error)
             _log.warning("agent %s can't play: %s", name, one.error)
-        self._step = Step()
+        self._step = step()
 
-    def _note(self, step: Step) -> None:
+    def _note(self, step: dict[str, Any]) -> None:
         self._step = step
 
 

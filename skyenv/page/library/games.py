@@ -64,35 +64,26 @@ Game: TypeAlias = dict[str, Any]
 # ---- folders ----
 
 
-@dataclass(frozen=True)
-class Root:
-    """A folder or file that the page was started with.
-
-    Attributes:
-        path: its resolved path. label: its name on the page.
-    """
-
-    path: Path
-    label: str
+# Resolved paths of the folders and files that the page was started with, by their names there.
+Roots: TypeAlias = Mapping[str, Path]
 
 
-def roots_of(paths: Iterable[Path]) -> list[Root]:
+def roots_of(paths: Iterable[Path]) -> Roots:
     """Return the folders and files, each with a unique label.
 
     Raises:
         OptionError: one of them doesn't exist.
     """
-    roots: list[Root] = []
+    roots: dict[str, Path] = {}
     for path in paths:
         real = Path(os.path.realpath(path.expanduser()))
         if not real.exists():
             raise OptionError(f"there is no folder or file {path}")
-        if real in [root.path for root in roots]:
+        if real in roots.values():
             continue
         name = one_line(real.name, LONGEST_LABEL) or "games"
         labels = (name, *(f"{name} ({number})" for number in range(2, len(roots) + 2)))
-        taken = {root.label for root in roots}
-        roots.append(Root(real, next(label for label in labels if label not in taken)))
+        roots[next(label for label in labels if label not in roots)] = real
     return roots
 
 
@@ -116,15 +107,15 @@ class File:
         return key_of(self.way)
 
 
-def files_in(roots: Iterable[Root], ending: str) -> Iterator[File]:
+def files_in(roots: Roots, ending: str) -> Iterator[File]:
     """Yield the files whose names have an ending, each once, a folder's own before its subfolders'.
 
     Links aren't followed. Hidden files are skipped, among them files being written.
     """
     seen = set[Path]()
-    for root in roots:
-        alone = str(root.path.parent), list[str](), [root.path.name]
-        for folder, inside, names in [alone] if root.path.is_file() else os.walk(root.path):
+    for label, root in roots.items():
+        alone = str(root.parent), list[str](), [root.name]
+        for folder, inside, names in [alone] if root.is_file() else os.walk(root):
             inside[:] = sorted(name for name in inside if name[0] != ".")
             for name in sorted(name for name in names if name[0] != "." and name.endswith(ending)):
                 path = Path(folder, name)
@@ -132,7 +123,7 @@ def files_in(roots: Iterable[Root], ending: str) -> Iterator[File]:
                     stat = path.lstat()
                     if S_ISREG(stat.st_mode) and path not in seen:
                         seen.add(path)
-                        way = os.path.join(root.label, *path.relative_to(root.path).parts)
+                        way = os.path.join(label, *path.relative_to(root).parts)
                         yield File(path, way, stat.st_size, stat.st_mtime_ns)
 
 
@@ -171,7 +162,7 @@ class Library:
         roots: the folders and files.
     """
 
-    def __init__(self, roots: Sequence[Root]) -> None:
+    def __init__(self, roots: Roots) -> None:
         self._roots = roots
         self._files: dict[str, IndexedFile] = {}
         self._refreshing: asyncio.Task[None] | None = None
@@ -240,7 +231,7 @@ class Library:
         names = Counter(chain.from_iterable({*game["names"]} - {""} for game in games))
         damaged = [one for one in self._files.values() if one.complaints]
         return {
-            "folders": [root.label for root in self._roots],
+            "folders": list(self._roots),
             "games": len(games),
             "done": self._refreshing is not None and self._refreshing.done(),
             "left": self._left,
@@ -302,7 +293,7 @@ class IndexedFile:
 
 
 def read_changed(
-    roots: Sequence[Root], known: Mapping[str, File], report: Report
+    roots: Roots, known: Mapping[str, File], report: Report
 ) -> dict[str, IndexedFile | None]:
     """Scan all folders, and read new and changed files; a job for workers.
 

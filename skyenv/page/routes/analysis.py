@@ -88,12 +88,14 @@ async def _play_on(request: Request) -> Response:
         seat = game.seats.index(ME)
     uniform = fresh_seed() / (HIGHEST_SEED + 1)
     beginning = await asyncio.to_thread(variation, replay, step, seat, uniform)
-    begun = {
-        "beginning": beginning,
-        "actions": tuple(replay.actions()[:step]),
-        "max_turns": replay.game.max_turns,
-    }
-    return made(await server.make(game, browser_of(request), begun))
+    link = await server.make(
+        game,
+        browser_of(request),
+        beginning=beginning,
+        actions=tuple(replay.actions()[:step]),
+        max_turns=replay.game.max_turns,
+    )
+    return made(link)
 
 
 ROUTES: Final[list[BaseRoute]] = [

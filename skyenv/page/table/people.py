@@ -11,16 +11,6 @@ from skyenv.page.table.session import Session
 from skyenv.page.view.payloads import Payload
 from skyenv.seeds import fresh_seed
 
-# ---- presence ----
-
-
-def _is_here(server: GameServer, session: Session, seat: int) -> bool:
-    """Return whether a page shows that seat now, or another one at the same screen."""
-    way = _link_of(session, seat)
-    seats = [seat, *session.seats_at(way.screen if way else None)]
-    return any(one.link.seat in seats for one in server.watchers(session.stored.id))
-
-
 # ---- rematches ----
 
 
@@ -89,11 +79,13 @@ async def payload(server: GameServer, session: Session, link: Link) -> Payload:
 
 def _seat(server: GameServer, session: Session, seat: int, link: Link) -> Payload:
     way, is_person = _link_of(session, seat), session.is_human(seat)
+    # The seats that the same screen shows.
+    seats = [seat, *session.seats_at(way.screen if way else None)]
     return {
         "name": session.names(link.seat)[seat],
         "is_agent": not is_person,
         "is_free": is_person and not (way and way.browser),
-        "is_here": _is_here(server, session, seat),
+        "is_here": any(one.link.seat in seats for one in server.watchers(session.stored.id)),
         "seen": (way and way.browser and way.seen) or None,
     }
 

@@ -38,7 +38,6 @@ CHANGED: Final = "changed"
 PEOPLE: Final = "people"
 # The idempotency key of a browser's only lesson; keys from browsers are longer.
 LESSON: Final = "lesson"
-NOTHING: Final[Mapping[str, Any]] = {}
 _log = logging.getLogger("skyenv.page")
 
 
@@ -88,9 +87,7 @@ class GameServer:
 
     # ---- games ----
 
-    async def make(
-        self, request: GameRequest, browser: str, begun: Mapping[str, Any] = NOTHING
-    ) -> Link:
+    async def make(self, request: GameRequest, browser: str, **begun: Any) -> Link:
         """Make a game, or find the one made before with the same idempotency key.
 
         `begun`: the start of a variation (:func:`skyenv.page.routes.analysis`).

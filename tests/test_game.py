@@ -350,25 +350,6 @@ def test_rewind_restores_a_position() -> None:
 
 
 # How many numbers of a row an event has, behind its kind.
-NUMBERS = {
-    **{"shuffle": 0, "tile to park": 1, "end": 5, "top": 2, "black": 2, "auction": 2, "won": 2},
-    **{"alea builds": 2, "stop": 2, "park": 4, "alea": 5, "vp": 6},
-}
-
-
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_event_rows_are_padded_with_zeros(players: int) -> None:
-    """The information tensor depends on it."""
-    for seed in range(3):
-        game = Game(players, seed=seed)
-        while not game.is_over:
-            legal = game.legal_actions
-            told = game.play(legal[game.batch.state["decisions"][0] * 5 % len(legal)])
-            kinds = [event["event"] for event in told if event["event"] != "action"]
-            for kind, row in zip(kinds, game.event_rows(), strict=True):
-                assert not any(row[1 + NUMBERS[kind] :]), (kind, row)
-
-
 @pytest.mark.compiled
 def test_batch_steps_log_no_events_and_pay_the_same() -> None:
     """The log has room for the events of one action only."""

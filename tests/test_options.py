@@ -31,7 +31,7 @@ class Show(Options):
     rest: tuple[str, ...] = argument("more of them", default=())
     players: tuple[int, ...] = common("players", default=(2,))
     side: str = common("side")
-    rate: float = option(0.5, "100 % or less", high=1.0, above=True)
+    rate: float = option(0.5, "100 % or less", high=1.0, above=True, section="numbers")
     rows: int = option(8, "games", low=1, high=100)
     out: Path | None = option(None, "where", short="-o", metavar="FILE")
     limit: int | None = option(None, "limit", high=9)
@@ -73,25 +73,6 @@ def test_options_are_parsed_from_the_command_line() -> None:
     assert config == EVERYTHING
     assert asked("me --publish there --against ''") == Show("me", publish=Path("there"), against=())
     assert type(asked("me --rate 1").rate) is float
-
-
-@dataclass(frozen=True)
-class Sections(Options):
-    """Two options in a section, one before."""
-
-    first: int = option(1, "before the sections")
-    second: int = option(2, "the second", section="learning")
-    third: int = common("seed")
-
-
-def test_sections_group_options_in_help(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        parse(Sections, "skyenv show", "Shows.", ["--help"])
-    _, *parts = capsys.readouterr().out.split("\n\n")
-    parts = [part for part in parts if ":\n" in part]
-    assert ["--first" in part for part in parts] == [True, False]
-    assert parts[1].startswith("learning:\n")
-    assert all(flag in parts[1] for flag in ("--second", "--third"))
 
 
 def test_command_line_reproduces_options() -> None:
@@ -243,7 +224,7 @@ def test_help_lists_every_option(
         "AGENT who plays",
         "--players N [N ...] number of players (default: 2)",
         "--side {front,back} side of the board (default: front)",
-        "--rate float 100 % or less (default: 0.5)",
+        "names here numbers: --rate float 100 % or less (default: 0.5) --rows int games",
         "-o FILE, --out FILE where (default: none)",
         "--against AGENT [AGENT ...] opponents (default: random,greedy)",
         "--prior {greedy} what to start from (default: none)",

@@ -123,5 +123,3 @@ def test_an_invalid_reward_is_an_error(reward: RewardFunction, message: str) -> 
     with pytest.raises(OptionError, match=message):
         games.step(games.mask.argmax(axis=1))
     assert not games.reward.any()
-    with pytest.raises(OptionError, match="reward must be one of outcome, margin, points"):
-        Games(2, reward="fame")

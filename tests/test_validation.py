@@ -158,13 +158,6 @@ def test_inconsistent_fields_are_refused(what: str, edit: Edit) -> None:
     assert same_record(game.state, before)
 
 
-def test_views_need_no_stream_of_chance() -> None:
-    views = view(Games(1, 3, seed=1).state, 0)
-    check_positions(as_games(views["game"]), view_only=True)
-    with pytest.raises(OptionError, match=r"game 0: random is all 0"):
-        check_positions(as_games(views["game"]))
-
-
 # ---- games at all ----
 
 

@@ -150,21 +150,6 @@ def test_invalid_actions_of_agents_are_refused(answer: Any, message: str) -> Non
 # ---- chance ----
 
 
-def test_agents_decide_alike_alone_and_in_batches() -> None:
-    """A seed decides the actions, alone, in a batch, or in another order of rows."""
-    agent = make_agent("crowd")
-    games = Games(3, 4, "back", seed=4, max_turns=2, autoreset=False)
-    singles = [Game(4, "back", 4 + row, max_turns=2) for row in range(3)]
-    while (games.seat >= 0).any():
-        going = np.flatnonzero(games.seat >= 0)
-        actions = decide(games, agent, going)
-        assert decide(games, agent, going[::-1])[::-1].tolist() == actions.tolist()
-        assert [decide_game(singles[row], agent) for row in going] == actions.tolist()
-        games.step(actions, going)
-        for row, action in zip(going, actions, strict=True):
-            singles[row].play(int(action))
-
-
 def test_weights_of_crowd_and_hoard_are_fixed() -> None:
     """Tests and ladders depend on them."""
     weights = CrowdAgent.weights.tobytes() + HoardAgent.weights.tobytes()

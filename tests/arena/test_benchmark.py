@@ -10,7 +10,7 @@ import pytest
 
 from processes import main_of
 from skyenv import Games, make_agent
-from skyenv.agents import Agent, Decisions, Evaluations, RandomAgent, decide
+from skyenv.agents import Agent, Decisions, Evaluations, decide
 from skyenv.arena.benchmark import (
     PANEL,
     SECRET,
@@ -23,7 +23,6 @@ from skyenv.arena.lookahead import CANDIDATES, DECISIONS, WORLDS, LookaheadAgent
 from skyenv.arena.matches import play_games
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Folder, play
-from skyenv.engine.knowledge import resample, view
 from skyenv.engine.openings import measured
 from skyenv.seeds import LADDERS
 from skyenv.solving.commands import measure
@@ -144,21 +143,6 @@ def test_look_ahead_beats_its_base_agent() -> None:
     greedy = make_agent("greedy")
     share = evaluate(LookaheadAgent(greedy), [greedy], 2, "front", 5, 3, max_turns=6)[0].share
     assert share.low > 0.5
-
-
-def test_look_ahead_depends_only_on_the_seats_view() -> None:
-    """Not on hidden cards, nor on other games of the batch."""
-    games = Games(6, 3, seed=4, max_turns=8, autoreset=False)
-    agent = LookaheadAgent(make_agent("greedy"))
-    for _ in range(25):
-        games.step(decide(games, RandomAgent()))
-    actions = decide(games, agent)
-    dealt = resample(view(games.state, games.seat), np.arange(6))
-    dealt["seed"] = games.state["seed"]
-    others = Games.of(dealt)
-    assert (others.state["hand"] != games.state["hand"]).any()
-    assert decide(others, agent).tolist() == actions.tolist()
-    assert decide(games, agent, [4]).tolist() == actions[4:5].tolist()
 
 
 def test_play_outs_end_with_the_agents_value_estimate() -> None:

@@ -9,7 +9,6 @@ from small_datasets import contents
 
 from processes import main_of
 from skyenv.console.options import BAD_DATA
-from skyenv.dataset.commands import minari_id
 
 pytestmark = pytest.mark.usefixtures("in_this_process")
 
@@ -59,7 +58,3 @@ def test_a_missing_package_names_the_extra(
     assert main_of(f"dataset {SHORT} -o {tmp_path / 'out'} --formats minari") == BAD_DATA
     assert "No module named 'h5py'; install the extra [dataset]" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_the_minari_id_derives_from_the_folder() -> None:
-    assert minari_id(Path("runs/strong games.1")) == "skyenv/strong-games-1-v0"

@@ -14,7 +14,8 @@ from twins import TABLES, decided, twins
 
 from positions import deal_anew
 from skyenv import NUM_ACTIONS, Game, IllegalActionError, make_agent
-from skyenv.agents import agent_names, decisions_in
+from skyenv.agents import Agent, agent_names, decisions_in
+from skyenv.arena.lookahead import LookaheadAgent
 from skyenv.engine.events import seen_by
 from skyenv.engine.information import information_state, information_tensor
 from skyenv.engine.knowledge import PUBLIC, resample
@@ -53,7 +54,7 @@ def agents_numbers(game: Game, seat: int) -> list[float]:
     return [float(same.batch.uniforms(salt=salt)[0]) for salt in range(3)]
 
 
-def asked(name: str) -> Callable[[Game, int], Any]:
+def asked(name: str | Agent) -> Callable[[Game, int], Any]:
     """Return an agent's action and evaluations of its decision, with one random number."""
 
     def answer(game: Game, seat: int) -> list[Any]:
@@ -66,7 +67,7 @@ def asked(name: str) -> Callable[[Game, int], Any]:
 
 
 @cache
-def made(name: str) -> Any:
+def made(name: str | Agent) -> Any:
     """An agent, made once."""
     return make_agent(name)
 
@@ -167,6 +168,7 @@ DECIDING: dict[str, Callable[[Game, int], Any]] = {
     "refusals": refusals,
     "hints": hints,
     "analysis": analysis,
+    "look-ahead": asked(LookaheadAgent(make_agent("greedy"))),
     **{f"agent {name}": asked(QUICK.get(name, name)) for name in agent_names()},
 }
 

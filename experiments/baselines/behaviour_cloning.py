@@ -12,6 +12,7 @@ import time
 from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -31,28 +32,34 @@ from skyenv_agents.learned.networks import NetworkAgent, heuristic_of
 from skyenv_agents.learned.prior import prior_codes
 from skyenv_agents.learned.torch_network import PolicyNetwork
 
+# Options: default, and help text.
+OPTIONS: Final = {
+    "prior": ("greedy", "heuristic whose scores are corrected; '': none"),
+    "prior-weight": (6.0, "initial weight of its scores; learned"),
+    "epochs": (4, "passes over the decisions"),
+    "batch": (1024, "decisions in a minibatch"),
+    "learning-rate": (0.002, "peak of a one-cycle schedule"),
+    "trunk": (128, "units of the network's trunk"),
+    "blocks": (1, "residual blocks of the trunk"),
+    "entity-dim": (32, "units of a district's or seat's embedding"),
+    "value-weight": (0.25, "weight of the losses of the values"),
+    "held-out": (50, "one in this many games is held out"),
+    "paired-seeds": (500, "of the final evaluation; 0: none"),
+    "seed": (1, "random seed"),
+    "out": (Path("runs/clone"), "folder of the clone"),
+}
+
 
 def options_of(arguments: Sequence[str] | None = None) -> Namespace:
     """Read the command line."""
     parser = ArgumentParser(
         description="Clone the agents of a dataset.", formatter_class=ArgumentDefaultsHelpFormatter
     )
-    add = parser.add_argument
-    add("dataset", type=Path, help="folder of the dataset")
-    add("--imitate", nargs="*", default=[], help="agents to learn from; none named: all")
-    add("--prior", default="greedy", help="heuristic whose scores are corrected; '': none")
-    add("--prior-weight", type=float, default=6.0, help="initial weight of its scores; learned")
-    add("--epochs", type=int, default=4, help="passes over the decisions")
-    add("--batch", type=int, default=1024, help="decisions in a minibatch")
-    add("--learning-rate", type=float, default=2e-3, help="peak of a one-cycle schedule")
-    add("--trunk", type=int, default=128, help="units of the network's trunk")
-    add("--blocks", type=int, default=1, help="residual blocks of the trunk")
-    add("--entity-dim", type=int, default=32, help="units of a district's or seat's embedding")
-    add("--value-weight", type=float, default=0.25, help="weight of the losses of the values")
-    add("--held-out", type=int, default=50, help="one in this many games is held out")
-    add("--paired-seeds", type=int, default=500, help="of the final evaluation; 0: none")
-    add("--seed", type=int, default=1, help="random seed")
-    add("--out", type=Path, default=Path("runs/clone"), help="folder of the clone")
+    parser.add_argument("dataset", type=Path, help="folder of the dataset")
+    told = "agents to learn from; none named: all"
+    parser.add_argument("--imitate", nargs="*", default=[], help=told)
+    for name, (default, text) in OPTIONS.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=text)
     return parser.parse_args(arguments)
 
 

@@ -8,6 +8,7 @@ read and changed; the trainer of `make train` is faster and starts from a heuris
 import time
 from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
 from collections.abc import Sequence
+from typing import Final
 
 import gymnasium
 import numpy as np
@@ -23,32 +24,39 @@ from skyenv.arena.evaluate import evaluate, table
 torch.set_num_threads(1)  # more threads slow down such a small network
 
 
+# Options: default, and help text.
+OPTIONS: Final = {
+    "steps": (1_000_000, "total decisions of the learner"),
+    "num-envs": (64, "concurrent games"),
+    "rollout": (64, "decisions in each game per update"),
+    "epochs": (3, "passes over a rollout"),
+    "minibatches": (4, "minibatches in a pass"),
+    "learning-rate": (0.0005, "Adam's learning rate"),
+    "discount": (1.0, "per decision; 1: none, as episodes are finite"),
+    "trace": (0.95, "λ of the advantages (GAE)"),
+    "clip": (0.2, "clip range of the probability ratio"),
+    "entropy": (0.01, "weight of the entropy bonus"),
+    "value-weight": (0.5, "weight of the value loss"),
+    "max-gradient": (0.5, "clip the gradient's norm"),
+    "hidden": (128, "units of each of two hidden layers"),
+    "players": (2, "number of players"),
+    "side": ("front", "side of the board"),
+    "opponent": ("random", "agent on all other seats"),
+    "paired-seeds": (100, "of the final evaluation; 0: none"),
+    "seed": (1, "random seed"),
+}
+
+
 def options_of(arguments: Sequence[str] | None = None) -> Namespace:
     """Read the command line."""
     parser = ArgumentParser(
         description="Train masked PPO against an agent.",
         formatter_class=ArgumentDefaultsHelpFormatter,
     )
-    add = parser.add_argument
-    add("--steps", type=int, default=1_000_000, help="total decisions of the learner")
-    add("--num-envs", type=int, default=64, help="concurrent games")
-    add("--rollout", type=int, default=64, help="decisions in each game per update")
-    add("--epochs", type=int, default=3, help="passes over a rollout")
-    add("--minibatches", type=int, default=4, help="minibatches in a pass")
-    add("--learning-rate", type=float, default=5e-4, help="Adam's learning rate")
-    add("--discount", type=float, default=1.0, help="per decision; 1: none, as episodes are finite")
-    add("--trace", type=float, default=0.95, help="λ of the advantages (GAE)")
-    add("--clip", type=float, default=0.2, help="clip range of the probability ratio")
-    add("--entropy", type=float, default=0.01, help="weight of the entropy bonus")
-    add("--value-weight", type=float, default=0.5, help="weight of the value loss")
-    add("--max-gradient", type=float, default=0.5, help="clip the gradient's norm")
-    add("--hidden", type=int, default=128, help="units of each of two hidden layers")
-    add("--players", type=int, default=2, help="number of players")
-    add("--side", default="front", help="side of the board")
-    add("--reward", choices=("outcome", "margin", "points"), default="outcome", help="reward")
-    add("--opponent", default="random", help="agent on all other seats")
-    add("--paired-seeds", type=int, default=100, help="of the final evaluation; 0: none")
-    add("--seed", type=int, default=1, help="random seed")
+    for name, (default, text) in OPTIONS.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=text)
+    rewards = ("outcome", "margin", "points")
+    parser.add_argument("--reward", choices=rewards, default="outcome", help="reward")
     return parser.parse_args(arguments)
 
 

@@ -12,7 +12,7 @@ from argparse import ArgumentDefaultsHelpFormatter, ArgumentParser, Namespace
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -27,36 +27,50 @@ from skyenv_agents.learned.pool import OpponentPool
 torch.set_num_threads(1)  # more threads slow down such a small network
 
 
+# Options: default, and help text.
+OPTIONS: Final = {
+    "run": (Path("runs/maskable"), "folder of the run"),
+    "players": (2, "number of players"),
+    "side": ("front", "side of the board"),
+    "decisions": (1_000_000, "total decisions of the learner"),
+    "seed": (1, "random seed"),
+    "max-turns": (500, "turns after which a game is truncated"),
+    "environments": (256, "concurrent games"),
+    "steps": (64, "decisions in each game per update"),
+    "batch": (2048, "decisions in a minibatch"),
+    "epochs": (4, "passes over a rollout"),
+    "learning-rate": (0.0005, "Adam's learning rate"),
+    "gamma": (0.999, "discount per decision"),
+    "entropy": (0.01, "weight of the entropy bonus"),
+    "activation": ("ReLU", "activation of the hidden layers, of torch.nn"),
+    "fixed-share": (0.7, "share of games with one of them"),
+    "past-policies": (6, "most past policies in the pool"),
+    "snapshot": (10, "updates between past policies and checkpoints"),
+    "paired-seeds": (100, "of the final evaluation; 0: none"),
+}
+# Options that take several values.
+SEVERAL: Final[dict[str, tuple[list[Any], str]]] = {
+    "hidden": ([256, 128], "units of the hidden layers"),
+    "fixed-opponents": (["random", "greedy"], "permanent opponents"),
+    "against": (["random", "greedy"], "agents of the evaluation"),
+}
+
+
 def parser() -> ArgumentParser:
     """Return the parser of the command line."""
     made = ArgumentParser(
         description="Train sb3-contrib's MaskablePPO by self-play.",
         formatter_class=ArgumentDefaultsHelpFormatter,
     )
-    add = made.add_argument
-    add("--run", type=Path, default=Path("runs/maskable"), help="folder of the run")
-    add("--players", type=int, default=2, help="number of players")
-    add("--side", default="front", help="side of the board")
-    add("--decisions", type=int, default=1_000_000, help="total decisions of the learner")
-    add("--seed", type=int, default=1, help="random seed")
-    add("--max-turns", type=int, default=500, help="turns after which a game is truncated")
-    add("--resume", type=Path, help="model to continue; it can run code: use only trusted files")
-    add("--reward", choices=("outcome", "margin", "points"), default="margin", help="reward")
-    add("--environments", type=int, default=256, help="concurrent games")
-    add("--steps", type=int, default=64, help="decisions in each game per update")
-    add("--batch", type=int, default=2048, help="decisions in a minibatch")
-    add("--epochs", type=int, default=4, help="passes over a rollout")
-    add("--learning-rate", type=float, default=5e-4, help="Adam's learning rate")
-    add("--gamma", type=float, default=0.999, help="discount per decision")
-    add("--entropy", type=float, default=0.01, help="weight of the entropy bonus")
-    add("--hidden", type=int, nargs="+", default=[256, 128], help="units of the hidden layers")
-    add("--activation", default="ReLU", help="activation of the hidden layers, of torch.nn")
-    add("--fixed-opponents", nargs="*", default=["random", "greedy"], help="permanent opponents")
-    add("--fixed-share", type=float, default=0.7, help="share of games with one of them")
-    add("--past-policies", type=int, default=6, help="most past policies in the pool")
-    add("--snapshot", type=int, default=10, help="updates between past policies and checkpoints")
-    add("--against", nargs="+", default=["random", "greedy"], help="agents of the evaluation")
-    add("--paired-seeds", type=int, default=100, help="of the final evaluation; 0: none")
+    resumed = "model to continue; it can run code: use only trusted files"
+    made.add_argument("--resume", type=Path, help=resumed)
+    rewards = ("outcome", "margin", "points")
+    made.add_argument("--reward", choices=rewards, default="margin", help="reward")
+    for name, (default, text) in OPTIONS.items():
+        made.add_argument(f"--{name}", type=type(default), default=default, help=text)
+    for name, (values, text) in SEVERAL.items():
+        kind = type(values[0])
+        made.add_argument(f"--{name}", type=kind, nargs="*", default=values, help=text)
     return made
 
 

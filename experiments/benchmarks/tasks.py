@@ -86,15 +86,10 @@ def sizes(name: str, solved: bool) -> dict[str, float]:
         "seconds": seconds,
         "memory": sum(array.nbytes for array in arrays) / 1e6,
         "equilibrium": solution.nash_conv / solution.payoff_range,
-        "purified gap": gap_of(evaluator, policy),
+        "purified gap": evaluator.nash_conv(purified(tree, policy)) / evaluator.payoff_range,
         "mixed": share,
         "entropy": entropy,
     }
-
-
-def gap_of(evaluator: Evaluator, policy: Policy) -> float:
-    """Return the NashConv of a policy's most probable actions as a share of the payoffs' range."""
-    return evaluator.nash_conv(purified(evaluator.tree, policy)) / evaluator.payoff_range
 
 
 # ---- agents ----

@@ -4,7 +4,7 @@ A softened greedy agent plays the games: it samples actions by its scores, and s
 for varied positions. From one position in twelve, greedy agents with their own views play a copy of
 the game to its end. The network (:mod:`skyenv_agents.search.leaf_network`) learns to predict the
 result: the win, and a share for VP, as searches value finished games. The last positions are held
-out. Their cross-entropy is printed for the network and for ``heuristic/win_probability.py``.
+out; their cross-entropy is printed.
 
 600,000 positions take about five minutes on one core, mostly for playing. Exit codes: 0 success, 2
 invalid command, 130 interrupted.
@@ -32,7 +32,6 @@ from skyenv.rules.state import GAME_DTYPE, PHASE_START
 from skyenv_agents.heuristic.features import extract_board
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS, write_district, write_seat
 from skyenv_agents.heuristic.player import GreedyAgent
-from skyenv_agents.heuristic.win_probability import win_probabilities
 from skyenv_agents.search.leaf_network import DISTRICT_UNITS, FOLDER, SEAT_UNITS, extract_open_hands
 from skyenv_agents.search.rollouts import (
     Scratch,
@@ -65,14 +64,12 @@ class Samples(NamedTuple):
             SEAT_INPUTS).
         open: float32 (k, 7), 0 for a stopped district. outcomes: float32 (k, players), each row
             sums to 1.
-        holdings: float32 (k, players), win probabilities by the seats' holdings.
     """
 
     districts: Float32
     seats: Float32
     open: Float32
     outcomes: Float32
-    holdings: Float32
 
 
 class Softened(Agent):
@@ -138,7 +135,6 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
         np.zeros((number, players, SEAT_INPUTS), np.float32),
         np.zeros((number, NUM_DISTRICTS), np.float32),
         np.zeros((number, players), np.float32),
-        np.zeros((number, players), np.float32),
     )
 
     def wanted(states: Any) -> Any:
@@ -154,22 +150,16 @@ def make_samples(players: int, number: int, seed: int) -> Samples:
             states = np.concatenate([states for states, _ in onlooker.batches])
             states = rng.permutation(states)[: number - done]
             rows = slice(done, done + len(states))
-            samples.holdings[rows] = win_probabilities(states)[:, :players]
-            parts = [part[rows] for part in samples[:4]]
+            parts = [part[rows] for part in samples]
             write_samples(as_records(states, GAME_DTYPE), options, weights, scratch, *parts)
             done, first = rows.stop, first + GAMES
             bar.update(len(states))
     return samples
 
 
-def cross_entropy(outcomes: Float32, probabilities: Float32) -> float:
-    """Return the mean loss, in nats."""
-    return float(-(outcomes * np.log(np.maximum(probabilities, 1e-9))).sum(axis=1).mean())
-
-
 def fit(samples: Samples, epochs: int, seed: int) -> tuple[dict[str, Float32], float]:
     """Fit the network to all positions except the last ones; return its arrays (SHAPES) and its
-    loss on the last ones.
+    loss on the last ones, in nats.
     """
     import torch
     from torch import nn
@@ -179,12 +169,12 @@ def fit(samples: Samples, epochs: int, seed: int) -> tuple[dict[str, Float32], f
     second_layer = nn.Linear(SEAT_INPUTS + DISTRICT_UNITS, SEAT_UNITS)
     strength = nn.Linear(SEAT_UNITS, 1, bias=False)
     modules = nn.ModuleList([first_layer, second_layer, strength])
-    districts, seats, opens, outcomes = (torch.from_numpy(array) for array in samples[:4])
+    districts, seats, opens, outcomes = (torch.from_numpy(array) for array in samples)
 
-    def log_probabilities(rows: Any) -> Any:
+    def loss(rows: Any) -> Any:
         units = (torch.relu(first_layer(districts[rows])) * opens[rows][:, None, :, None]).sum(2)
         strengths = strength(torch.relu(second_layer(torch.cat([seats[rows], units], -1))))[..., 0]
-        return torch.log_softmax(strengths, -1)
+        return -(outcomes[rows] * torch.log_softmax(strengths, -1)).sum(1).mean()
 
     number = len(outcomes) - min(HELD_OUT, len(outcomes) // 10)
     steps = -(-number // BATCH)
@@ -196,17 +186,12 @@ def fit(samples: Samples, epochs: int, seed: int) -> tuple[dict[str, Float32], f
         for _ in range(epochs):
             order = torch.randperm(number)
             for start in range(0, number, BATCH):
-                rows = order[start : start + BATCH]
-                loss = -(outcomes[rows] * log_probabilities(rows)).sum(1).mean()
                 optimizer.zero_grad()
-                loss.backward()
+                loss(order[start : start + BATCH]).backward()
                 optimizer.step()
                 schedule.step()
             bar.update(1)
     with torch.no_grad():
-        held_out = cross_entropy(
-            samples.outcomes[number:], log_probabilities(slice(number, None)).exp().numpy()
-        )
         arrays = {
             "district": first_layer.weight.T,
             "district_bias": first_layer.bias,
@@ -214,7 +199,9 @@ def fit(samples: Samples, epochs: int, seed: int) -> tuple[dict[str, Float32], f
             "seat_bias": second_layer.bias,
             "strength": strength.weight[0],
         }
-        return {name: array.numpy().copy() for name, array in arrays.items()}, held_out
+        return {name: array.numpy().copy() for name, array in arrays.items()}, float(
+            loss(slice(number, None))
+        )
 
 
 @dataclass(frozen=True)
@@ -232,11 +219,7 @@ def _run(options: Fitting) -> None:
     samples = make_samples(options.players, options.positions, options.seed)
     arrays, loss = fit(samples, options.epochs, options.seed)
     held_out = min(HELD_OUT, options.positions // 10)
-    by_holdings = cross_entropy(samples.outcomes[-held_out:], samples.holdings[-held_out:])
-    print(
-        f"{options.players} players, loss on {held_out:,} held-out positions: {loss:.4f}, by "
-        f"holdings {by_holdings:.4f}"
-    )
+    print(f"{options.players} players, loss on {held_out:,} held-out positions: {loss:.4f}")
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]
     options.out.mkdir(parents=True, exist_ok=True)

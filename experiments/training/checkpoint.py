@@ -40,14 +40,9 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     """Return the content of a checkpoint; reading it runs no code.
 
     Raises:
-        CheckpointError: the file is missing, damaged, or of another version.
+        CheckpointError: the file is damaged, or of another version. OSError: it can't be read.
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise CheckpointError(
-            f"no checkpoint to continue from: {path}: {error.strerror}"
-        ) from error
+    data = path.read_bytes()
     if not data.startswith(MAGIC):
         raise CheckpointError(f"{path} is not a training checkpoint of this version")
     digest, body = data[len(MAGIC) : len(MAGIC) + DIGEST], data[len(MAGIC) + DIGEST :]

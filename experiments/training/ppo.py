@@ -192,8 +192,7 @@ class Objective:
         bounded = log_probabilities.clamp(min=LOWEST)
         apart = bounded - batch.notes["mean"][rows].clamp(min=LOWEST)
         divergence = (bounded.exp() * apart).sum(dim=1)
-        mean: torch.Tensor = (batch.weight[rows] * divergence).mean()
-        return mean
+        return (batch.weight[rows] * divergence).mean()
 
 
 @torch.no_grad()

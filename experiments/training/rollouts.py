@@ -28,8 +28,6 @@ from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy, 
 # Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share
 # of a sum up to the whole.
 SMALLEST: Final = 2.0**-25
-# Random numbers stay between these: 0 takes the first legal action, and rounding may bring a share
-# of a sum up to the whole.
 LARGEST: Final = 1.0 - 2.0**-22
 # A sampled action with a higher log-probability was near-certain and has hardly a gradient.
 CERTAIN: Final = float(np.log(0.99))
@@ -60,21 +58,6 @@ class Rollout:
     decisions: int
     ended: list[Ended]
     figures: dict[str, float]
-
-
-@dataclass
-class Open:
-    """Decisions without an estimate yet, k of them, at most one per seat of a game.
-
-    Attributes:
-        columns: int64 (k,), of their games.
-        since: float32 (k, VALUES), the seat's reward since, and by how much it got ahead.
-        kept: content of the buffers, by name.
-    """
-
-    columns: torch.Tensor
-    since: torch.Tensor
-    kept: dict[str, torch.Tensor]
 
 
 class Improvement:
@@ -108,8 +91,7 @@ class Improvement:
 
     def near_certain(self, collector: "Collector") -> Bool:
         """Return the decisions from which hardly anything is learned, bool (T, n)."""
-        certain: Bool = collector.log_probability > CERTAIN
-        return certain
+        return collector.log_probability > CERTAIN
 
 
 class Collector:
@@ -135,7 +117,10 @@ class Collector:
         seed = config.seed * config.parts + part
         self.rng = np.random.default_rng(seed)
         self.generator = torch.Generator().manual_seed(seed)
-        self.open: Open | None = None
+        # Decisions without an estimate yet, k of them, at most one per seat of a game: `columns`,
+        # int64 (k,), of their games; `since`, float32 (k, VALUES), the seat's reward since, and by
+        # how much it got ahead; `kept`, the content of the buffers by name.
+        self.open: dict[str, Any] | None = None
         self._seats = max(each.games.num_players for each in self.tables)
         self.used = used_inputs(self._seats, self.prior is not None)
         self._make_buffers()
@@ -168,7 +153,7 @@ class Collector:
             "statistics": self.pool.statistics(),
             "rng": self.rng.bit_generator.state,
             "generator": self.generator.get_state(),
-            "open": None if self.open is None else vars(self.open),
+            "open": self.open,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -188,7 +173,7 @@ class Collector:
             each.restore(kept, [agents[name] for name in names])
         self.rng.bit_generator.state = state["rng"]
         self.generator.set_state(state["generator"])
-        self.open = None if state["open"] is None else Open(**state["open"])
+        self.open = state["open"]
 
     def add_opponent(self, agent: Agent) -> None:
         """Add a past policy to the opponents."""
@@ -242,10 +227,10 @@ class Collector:
         self.done[:] = self.chooses[self.steps :] = self.mine[self.steps :] = False
         if self.open is None:
             return
-        seats, columns = self.open.kept["owner"].numpy(), self.open.columns.numpy()
+        seats, columns = self.open["kept"]["owner"].numpy(), self.open["columns"].numpy()
         rows = self.steps + seats
-        self.reward[rows, columns, seats] = self.open.since.numpy()
-        for name, values in self.open.kept.items():
+        self.reward[rows, columns, seats] = self.open["since"].numpy()
+        for name, values in self.open["kept"].items():
             self._kept[name][rows, columns] = values
 
     def _leave_open(self, left: Bool) -> None:
@@ -254,7 +239,11 @@ class Collector:
         since = np.cumsum(self._in_order(self.reward)[::-1], axis=0)[::-1]
         at = (rows + self._seats) % len(since), columns, self.owner[rows, columns]
         kept = {name: torch.as_tensor(array[rows, columns]) for name, array in self._kept.items()}
-        self.open = Open(torch.from_numpy(columns), torch.from_numpy(since[at]), kept)
+        self.open = {
+            "columns": torch.from_numpy(columns),
+            "since": torch.from_numpy(since[at]),
+            "kept": kept,
+        }
 
     def _in_order(self, buffer: AnyArray) -> AnyArray:
         """Return a buffer's rows in time order: open decisions, stored last, come first."""
@@ -278,7 +267,8 @@ class Collector:
         """Evaluate the decisions in some columns of step t: note the values, and return
         log-probabilities (k, 103).
         """
-        rows = torch.from_numpy(padded(mine))
+        # Some are repeated, so that their number is a multiple of ROWS.
+        rows = torch.from_numpy(np.resize(mine, -(-mine.size // ROWS) * ROWS))
         log_probabilities, values = self.passed(
             network, self.codes[t].index_select(0, rows), self.masks[t].index_select(0, rows)
         )
@@ -292,8 +282,7 @@ class Collector:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return a forward pass's outputs, computed in the precision that suits the batch size."""
         with in_precision("cpu", self.config.bfloat16 and len(codes) >= FEWEST_IN_BFLOAT16):
-            answers: tuple[torch.Tensor, torch.Tensor] = network(codes, masks)
-        return answers
+            return network(codes, masks)
 
     def _choose(self, t: int, network: PolicyNetwork) -> None:
         """Sample an action for every seat of the learner that is to act."""
@@ -328,8 +317,7 @@ class Collector:
         """Return the values of a truncated game's last position, float32 (players, VALUES)."""
         codes = arranged(tables.inputs_at_end(row, self.prior), self.used)
         everything = torch.ones((len(codes), NUM_ACTIONS), dtype=torch.bool)
-        values: Float32 = self.passed(network, codes, everything)[1].numpy()
-        return values
+        return self.passed(network, codes, everything)[1].numpy()
 
     def _batch(self) -> tuple[Batch, int]:
         """Return the batch with its advantages, and how many decisions it represents."""
@@ -394,11 +382,6 @@ def arranged(codes: Int16, used: UsedInputs) -> torch.Tensor:
     its inputs.
     """
     return torch.from_numpy(np.take(codes, used.codes, axis=1))
-
-
-def padded(rows: Int64) -> Int64:
-    """Return rows, some of them repeated, so that their number is a multiple of ROWS."""
-    return np.resize(rows, -(-rows.size // ROWS) * ROWS)
 
 
 def drawn(

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from skyenv.agents import Agent, decide, decisions_in, make_agent
-from skyenv.array_types import AnyArray, Bool, Float32, Float64, Int16, Int64
+from skyenv.array_types import AnyArray, Bool, Float32, Int16, Int64
 from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE, codes_of
 from skyenv.engine.openings import task_of
@@ -140,21 +140,17 @@ class Tables:
         drawn = np.where(mixed, drawn, drawn[:, :1])
         guests = np.zeros(len(pool.agents), np.int64)
         for index in np.unique(drawn).tolist():
-            guests[index] = self._index(pool.agents[index])
-        numbers = learners_at_mixed_tables(self.games.num_players)
-        learners = np.where(
-            mixed, 1 + rng.choice(len(numbers), size=(chosen.size, 1), p=numbers), 1
-        )
+            agent = pool.agents[index]
+            if agent not in self.guests:
+                self.guests.append(agent)
+            guests[index] = self.guests.index(agent)
+        # The learner has k seats one k-th as often as one: each number gives it equally many
+        # decisions.
+        often = 1 / np.arange(1, self.games.num_players)
+        several = rng.choice(len(often), size=(chosen.size, 1), p=often / often.sum())
+        learners = np.where(mixed, 1 + several, 1)
         order = rng.permuted(np.tile(np.arange(self.games.num_players), (chosen.size, 1)), axis=1)
         self.seats[chosen] = np.where(order < learners, LEARNER, guests[drawn])
-
-    def _index(self, agent: Agent) -> int:
-        """Return the guest's index; a new guest is appended."""
-        for index, guest in enumerate(self.guests):
-            if guest is agent:
-                return index
-        self.guests.append(agent)
-        return len(self.guests) - 1
 
     def forget_unused(self) -> None:
         """Drop the guests without a seat."""
@@ -166,20 +162,15 @@ class Tables:
 
     def learns(self) -> Bool:
         """Return where the learner is to act, bool (number,)."""
-        mine: Bool = self._to_act() == LEARNER
-        return mine
+        return self._to_act() == LEARNER
 
     def _to_act(self) -> Int64:
         """Return the agent to act, numbered as in `seats`, int64 (number,)."""
-        acting: Int64 = np.take_along_axis(
-            self.seats, self.games.seat.astype(np.int64)[:, None], axis=1
-        )[:, 0]
-        return acting
+        return self.seats[np.arange(len(self.seats)), self.games.seat]
 
     def chooses(self) -> Bool:
         """Return where more than one action is legal, bool (number,)."""
-        several: Bool = self.games.mask.sum(axis=1) > 1
-        return several
+        return self.games.mask.sum(axis=1) > 1
 
     def inputs(self, rows: Int64, prior: HeuristicAgent | None) -> Int16:
         """Return the inputs of network and prior in some rows as codes, int16 (k, NUM_INPUTS)."""
@@ -245,17 +236,7 @@ class Tables:
         return ends
 
 
-def learners_at_mixed_tables(players: int) -> Float64:
-    """Return the shares of games in which the learner has 1, 2, … players - 1 seats: each share
-    gives it equally many decisions.
-    """
-    often = 1 / np.arange(1, players)
-    shares: Float64 = often / often.sum()
-    return shares
-
-
 def margins(scores: AnyArray) -> Float32:
     """Return each seat's margin over the best other one in units of rewards, (n, players)."""
     best_other = [np.delete(scores, seat, axis=1).max(axis=1) for seat in range(scores.shape[1])]
-    ahead: Float32 = ((scores - np.stack(best_other, axis=1)) / MARGIN_SCALE).astype(np.float32)
-    return ahead
+    return ((scores - np.stack(best_other, axis=1)) / MARGIN_SCALE).astype(np.float32)

@@ -275,11 +275,6 @@ def action_event(seat: int, action: int) -> Event:
     return {"event": "action", "seat": seat, "action": action, "name": ACTION_NAMES[action]}
 
 
-def action_row(seat: int, action: int) -> list[int]:
-    """Return the row of a decision."""
-    return [0, seat, action, *[0] * (EVENT_WIDTH - 3)]
-
-
 def events_of(rows: Iterable[Sequence[int]], state: RecordArray, board: Board) -> list[Event]:
     """Return the events of some rows of :mod:`skyenv.rules.event_log`; `state`: the position after
     them, GAME_DTYPE (1,).

@@ -360,8 +360,7 @@ class Games(GameBatch):
         games = self.arrays.state if state is None else state
         with self.lock:
             kernels.observe_rows(games, self.arrays.codes, rows, seats, out)
-        entries: Float32 = out["entries"]
-        return entries
+        return out["entries"]
 
     def uniforms(self, rows: ArrayLike | None = None, salt: ArrayLike = 0) -> Float64:
         """Return the random number of each row's next decision, for an agent.

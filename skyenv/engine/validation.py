@@ -33,15 +33,13 @@ from skyenv.rules.state import (
     GameRecord,
 )
 
-GameArray = RecordArray
-
 # Maximum number of cards of a kind in all places together.
 #
 # Edited positions may hold more than the pack (COM-1), but no field may overflow.
 MAX_CARDS: Final = 100
 
 
-def as_games(state: ArrayLike) -> GameArray:
+def as_games(state: ArrayLike) -> RecordArray:
     """Return games for compiled functions; see :func:`skyenv.rules.record.new_records`.
 
     Raises:
@@ -65,7 +63,7 @@ def as_games(state: ArrayLike) -> GameArray:
     return games
 
 
-def check_positions(games: GameArray, num_players: int = 0, *, view_only: bool = False) -> None:
+def check_positions(games: RecordArray, num_players: int = 0, *, view_only: bool = False) -> None:
     """Raise an error for records that compiled code can't continue from.
 
     Every number must be in its range (:class:`skyenv.rules.state.GameRecord`), and related fields
@@ -95,7 +93,7 @@ def check_positions(games: GameArray, num_players: int = 0, *, view_only: bool =
             raise OptionError(f"game {np.argmax(wrong)}: {text}")
 
 
-def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[Any, str]]:
+def _misfits(games: RecordArray, num_players: int, view_only: bool) -> list[tuple[Any, str]]:
     """Return the faults of records whose numbers are in range: the affected games, (n,), and a
     description; arguments as for :func:`check_positions`.
     """
@@ -153,7 +151,7 @@ def _misfits(games: GameArray, num_players: int, view_only: bool) -> list[tuple[
     ]
 
 
-def _cards(games: GameArray) -> Any:
+def _cards(games: RecordArray) -> Any:
     """Return the cards of each colour and rank in all places, int64 (n, 6, 3); cards of a bid count
     only during bidding.
     """

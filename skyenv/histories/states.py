@@ -18,7 +18,6 @@ from skyenv.checks import check_seat
 from skyenv.engine.events import (
     Event,
     action_event,
-    action_row,
     events_of,
     row_of,
     seen_by,
@@ -150,7 +149,9 @@ class HistoryStep:
             self._numbers[viewer] = (
                 information_header(options, seat, self.events[0])
                 if self.action == SETUP
-                else information_rows([action_row(self.seat, self.action), *self.rows], seat)
+                else information_rows(
+                    [row_of(action_event(self.seat, self.action)), *self.rows], seat
+                )
             )
         return self._numbers[viewer]
 

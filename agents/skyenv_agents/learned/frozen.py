@@ -6,14 +6,13 @@ networks' inputs are frozen too: the features and the prior of ``greedy``, versi
 heuristic therefore needs a new class.
 """
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError
-from skyenv.files import write_atomically
+from skyenv.files import digest_of, write_atomically
 from skyenv_agents.learned.networks import NETWORK_SUFFIX, TRAINED, TrainedAgent
 
 # SHA-256 of the network files of `trained-2026a`, by table.
@@ -52,7 +51,7 @@ def frozen_path(digest: str, folder: Path = TRAINED) -> Path:
         CheckpointError: the folder has no such file.
     """
     for path in sorted(folder.glob(f"*{NETWORK_SUFFIX}")):
-        if _digest(path) == digest:
+        if digest_of(path) == digest:
             return path
     raise CheckpointError(f"{folder} lacks the frozen network file with the SHA-256 {digest}")
 
@@ -66,11 +65,7 @@ def keep_frozen(path: Path) -> None:
     Raises:
         OSError: the copy cannot be written.
     """
-    if path.is_file() and (digest := _digest(path)) in FROZEN:
+    if path.is_file() and (digest := digest_of(path)) in FROZEN:
         for suffix in (NETWORK_SUFFIX, ".json"):
             copy = path.with_name(f"{digest[:16]}{suffix}")
             write_atomically(copy, path.with_suffix(suffix).read_bytes())
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from skyenv.array_types import Bool, Float32, Int64
+from skyenv.array_types import Bool, Int64
 from skyenv.engine.observation import OBSERVATION_SIZE, SCALE, SEATS, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import (
@@ -231,11 +231,6 @@ class UsedInputs:
     features: tuple[int, ...]
     columns: Mapping[str, Int64]
     prior: Int64
-
-    @property
-    def scale(self) -> Float32:
-        """Return the scale of each input's code, float32 (inputs,)."""
-        return CODE_SCALE[self.codes]
 
 
 ALEA: Final = SEATS[2]  # seat of the third bidder in observations of 2-player games (ALEA-1)

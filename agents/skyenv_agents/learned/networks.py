@@ -43,7 +43,6 @@ OUTCOME_REWARD: Final = "outcome"
 # Limit of a file's unpacked size: a hundred times that of the shipped networks.
 MAX_BYTES: Final = 1 << 27
 HEURISTICS: Final = {kind.name: kind for kind in (GreedyAgent, AppraiserAgent)}
-Vector = Float64
 
 
 def heuristic_of(name: str) -> HeuristicAgent | None:
@@ -109,7 +108,7 @@ class Network:
 
     def __call__(
         self, observation: Float32, prior: Int16 | None = None
-    ) -> tuple[Vector, Vector | None]:
+    ) -> tuple[Float64, Float64 | None]:
         """Return the policy's logits and the expected outcome.
 
         Args:
@@ -223,22 +222,19 @@ def _sizes(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
     except (KeyError, ValueError, IndexError) as error:
         raise CheckpointError(f"the network lacks or has misshapen weights ({error})") from error
     wanted = sizes.shapes()
-    if unknown := set(shapes) - set(wanted):
-        raise CheckpointError(f"the network has unexpected weights: {shown(sorted(unknown))}")
-    for name, expected in wanted.items():
-        if shapes.get(name) != expected:
-            raise CheckpointError(
-                f"the network's {name} has shape {shapes.get(name)}, not {expected}"
-            )
+    for name, _ in sorted(shapes.items() ^ wanted.items()):
+        raise CheckpointError(
+            f"the network's {shown(name)} has shape {shapes.get(name)}, not {wanted.get(name)}"
+        )
     return sizes
 
 
-def masked_softmax(logits: npt.NDArray[np.floating], mask: Int8) -> Vector:
+def masked_softmax(logits: npt.NDArray[np.floating], mask: Int8) -> Float64:
     """Return the softmax of logits (k, 103) over the legal actions of a mask, int8 (k, 103):
     float64 (k, 103), exactly 0 for illegal actions.
     """
     logits = np.where(mask != 0, logits, -np.inf)
-    weights: Vector = np.exp(logits - logits.max(axis=1, keepdims=True))
+    weights: Float64 = np.exp(logits - logits.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
     return weights
 
@@ -316,7 +312,7 @@ class NetworkAgent(PolicyPlayer):
 
     def play_outs(
         self, decisions: Decisions, which: Int64, actions: Int64, seeds: Int64, length: int
-    ) -> Vector | None:
+    ) -> Float64 | None:
         """See :class:`skyenv.arena.lookahead.PlaysOut`; None if it samples its actions, or its
         network has no prior or no expected outcome.
         """
@@ -384,7 +380,7 @@ class TrainedAgent(PolicyPlayer):
 
     def play_outs(
         self, decisions: Decisions, which: Int64, actions: Int64, seeds: Int64, length: int
-    ) -> Vector | None:
+    ) -> Float64 | None:
         """See :meth:`NetworkAgent.play_outs`; decisions may mix both sides of the board."""
         values = np.zeros(len(actions))
         for rows, agent in self._agents_of(decisions):

@@ -16,7 +16,7 @@ from torch import nn
 from skyenv.array_types import Int64
 from skyenv.errors import OptionError
 from skyenv_agents.learned.architecture import Library, Sizes, run
-from skyenv_agents.learned.layout import COMMON_CODES, USED_BY_NUMBER, UsedInputs
+from skyenv_agents.learned.layout import CODE_SCALE, COMMON_CODES, USED_BY_NUMBER, UsedInputs
 from skyenv_agents.learned.networks import Network
 from skyenv_agents.learned.prior import WORST_PRIOR
 
@@ -61,10 +61,6 @@ def prefers_bfloat16(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
     return "amx_bf16" in text or ("AuthenticAMD" in text and "avx512_bf16" in text)
 
 
-def _join(parts: list[torch.Tensor], axis: int) -> torch.Tensor:
-    return torch.cat(parts, axis)
-
-
 def _take(array: torch.Tensor, columns: Int64) -> torch.Tensor:
     # PyTorch takes six times as long in half the precision.
     return array.float().index_select(1, torch.from_numpy(columns).to(array.device))
@@ -107,7 +103,7 @@ def _show(sizes: Sizes, number: int, device: torch.device) -> _Shown:
     }
     return _Shown(
         used,
-        torch.from_numpy(used.scale).to(device),
+        torch.from_numpy(CODE_SCALE[used.codes]).to(device),
         torch.from_numpy(used.prior).to(device),
         tensors,
     )
@@ -179,7 +175,7 @@ class PolicyNetwork(nn.Module):
             self.sizes,
             partial(self._layer, shown.columns),
             self._other,
-            Library(_join, self._rectify, torch.maximum, _take),
+            Library(torch.cat, self._rectify, torch.maximum, _take),
             inputs,
             prior,
             shown.used,

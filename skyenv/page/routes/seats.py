@@ -264,25 +264,32 @@ async def _tell_changes(socket: WebSocket, watcher: Watcher) -> None:
 
 
 _SEAT: Final = "/api/seats/{token}"
+# What a seat's URLs below its own answer, by method.
+_GET: Final[dict[str, Handler]] = {
+    "hint": _hint,
+    "thinking": _thinking,
+    "words": _words,
+    "record": _record,
+    "people": _people,
+}
+_POST: Final[dict[str, Handler]] = {
+    "claim": _claim,
+    "release": _doing(GameServer.release),
+    "act": _act,
+    "undo": _doing(GameServer.undo),
+    "pause": _pause,
+    "next": _doing(GameServer.step),
+    "lift": _doing(GameServer.lift),
+    "replay": _replay_own,
+    "rematch": _rematch,
+    "lesson/back": _back,
+    "lesson/leave": _leave,
+}
 ROUTES: Final[list[BaseRoute]] = [
     Route("/seat/{token}", page("table.html")),
     Route(_SEAT, _table),
     Route(_SEAT, _delete_game, methods=["DELETE"]),
-    Route(f"{_SEAT}/claim", _claim, methods=["POST"]),
-    Route(f"{_SEAT}/release", _doing(GameServer.release), methods=["POST"]),
-    Route(f"{_SEAT}/act", _act, methods=["POST"]),
-    Route(f"{_SEAT}/undo", _doing(GameServer.undo), methods=["POST"]),
-    Route(f"{_SEAT}/pause", _pause, methods=["POST"]),
-    Route(f"{_SEAT}/next", _doing(GameServer.step), methods=["POST"]),
-    Route(f"{_SEAT}/lift", _doing(GameServer.lift), methods=["POST"]),
-    Route(f"{_SEAT}/hint", _hint),
-    Route(f"{_SEAT}/thinking", _thinking),
-    Route(f"{_SEAT}/words", _words),
-    Route(f"{_SEAT}/record", _record),
-    Route(f"{_SEAT}/replay", _replay_own, methods=["POST"]),
-    Route(f"{_SEAT}/people", _people),
-    Route(f"{_SEAT}/rematch", _rematch, methods=["POST"]),
-    Route(f"{_SEAT}/lesson/back", _back, methods=["POST"]),
-    Route(f"{_SEAT}/lesson/leave", _leave, methods=["POST"]),
+    *(Route(f"{_SEAT}/{path}", handler) for path, handler in _GET.items()),
+    *(Route(f"{_SEAT}/{path}", handler, methods=["POST"]) for path, handler in _POST.items()),
     WebSocketRoute(f"{_SEAT}/changes", _changes),
 ]

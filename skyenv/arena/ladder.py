@@ -14,7 +14,7 @@ from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, shown
 from skyenv.files import read_json, sealed, unsealed
 from skyenv.rules.variant import of_variant
-from skyenv.statistics import RESAMPLES, interval, numbers_of, percent
+from skyenv.statistics import RESAMPLES, interval, percent
 
 # The content of ladder.json; agents from best to worst, matrices in the same order.
 Ladder = dict[str, Any]
@@ -163,12 +163,6 @@ def read(path: Path, **wanted: Any) -> Ladder:
                 "that made it (with the tournament's --out folder it plays no more games)"
             )
         ladder = unsealed(ladder)
-        agents = ladder["agents"]
-        ratings = [[agent["rating"][name] for agent in agents] for name in ("mean", "low", "high")]
-        if len(numbers_of([*ratings, *ladder["samples"]])) == len(ratings):
-            raise ValueError("no bootstrap samples")
-        texts = [agent[name] for agent in agents for name in ("name", "version", "spec", "digest")]
-        "".join([ladder["date"], anchored(ladder["anchors"]), *texts])  # a TypeError: not text
         others = [f"{name} {ladder[name]}" for name, one in wanted.items() if ladder[name] != one]
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path} is not a ladder, or is damaged: {error}") from error

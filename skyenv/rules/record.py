@@ -25,7 +25,6 @@ Array = AnyArray
 """An array for compiled code; the function's or module's docstring describes its contents."""
 
 Kind = TypeVar("Kind")
-Part = TypeVar("Part", covariant=True)
 
 
 class Vector(Protocol[Kind]):
@@ -36,22 +35,30 @@ class Vector(Protocol[Kind]):
     def __setitem__(self, index: int, value: Kind, /) -> None: ...
 
 
-class Grid(Protocol[Part, Kind]):
-    """Several dimensions of numbers, with one dimension less in each part; `flat`: all numbers in
-    order.
-    """
+class Matrix(Protocol[Kind]):
+    """Two dimensions of numbers; `flat`: all of them in order."""
 
     flat: Vector[Kind]
 
     @overload
-    def __getitem__(self, index: int, /) -> Part: ...
+    def __getitem__(self, index: int, /) -> Vector[Kind]: ...
     @overload
-    def __getitem__(self, index: tuple[int, ...], /) -> Kind: ...
-    def __setitem__(self, index: tuple[int, ...], value: Kind, /) -> None: ...
+    def __getitem__(self, index: tuple[int, int], /) -> Kind: ...
+    def __setitem__(self, index: tuple[int, int], value: Kind, /) -> None: ...
 
 
-Matrix = Grid[Vector[Kind], Kind]
-Cube = Grid[Matrix[Kind], Kind]
+class Cube(Protocol[Kind]):
+    """Three dimensions of numbers; `flat`: all of them in order."""
+
+    flat: Vector[Kind]
+
+    @overload
+    def __getitem__(self, index: int, /) -> Matrix[Kind]: ...
+    @overload
+    def __getitem__(self, index: tuple[int, int], /) -> Vector[Kind]: ...
+    @overload
+    def __getitem__(self, index: tuple[int, int, int], /) -> Kind: ...
+    def __setitem__(self, index: tuple[int, int, int], value: Kind, /) -> None: ...
 
 
 # To type checkers these are Python's numbers, as compiled code computes with all integers alike.

@@ -12,14 +12,6 @@ from skyenv.arena.ratings import ANCHORS
 from skyenv.arena.schedule import entrants
 from skyenv.errors import CheckpointError
 
-AGENT = {
-    "name": "a",
-    "version": "1",
-    "spec": "a",
-    "digest": "",
-    "rating": {"mean": 1, "low": 1, "high": 1},
-}
-
 
 @pytest.fixture
 def shipped() -> dict[str, Any]:
@@ -74,40 +66,25 @@ def test_a_ladder_names_each_agents_worst_opponent(players: int, side: str) -> N
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("old", "new"),
     [
-        {"format": 9},
-        {"players": 3},
-        {"date": 5},
-        {"anchors": {}},
-        {"anchors": {"names": [5], "points": 1000.0}},
-        {"anchors": {"names": ["a"], "points": "x"}},
-        {"agents": [{}]},
-        {"agents": "x"},
-        *(
-            {"agents": [{**AGENT, **wrong}], "samples": [[1]]}
-            for wrong in (
-                {"name": 5},
-                {"spec": None},
-                {"rating": {"mean": 1, "low": 1}},
-                {"rating": {"mean": float("nan"), "low": 1, "high": 1}},
-                {"rating": {"mean": "1", "low": 1, "high": 1}},
-            )
-        ),
-        {"samples": []},
-        {"samples": [[1]]},
-        {"samples": [[float("inf")] * 10]},
-        {"samples": 5},
+        ('"format": ', '"format": 9'),
+        ('"players": 2', '"players": 3'),
+        ('"low": ', '"low": 1'),
+        ("{", ""),
     ],
 )
 def test_damaged_ladders_are_refused(
-    change: dict[str, Any], tmp_path: Path, shipped: dict[str, Any]
+    old: str, new: str, tmp_path: Path, shipped: dict[str, Any]
 ) -> None:
     path = tmp_path / "ladder.json"
-    path.write_text(ladder.as_json({**shipped, **change}))
-    with pytest.raises(CheckpointError, match=r"ladder.json is (not )?a ladder.*$") as caught:
-        ladder.read(path, players=2)
+    path.write_text(ladder.as_json(shipped).replace(old, new, 1))
+    with pytest.raises(CheckpointError, match=r"ladder\.json is .*$") as caught:
+        ladder.read(path)
     assert "\n" not in str(caught.value)
+    path.write_text(ladder.as_json(shipped))
+    with pytest.raises(CheckpointError, match=r"is a ladder of players 2$"):
+        ladder.read(path, players=3)
 
 
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)

@@ -54,8 +54,8 @@ def play(view: ViewRecord, game: GameRecord, node: NodeRecord) -> int:
         (ObservationRecord, 2888, "e8573a5a1c016e87"),
         (HeuristicRecord, 2584, "1c4a2b866f2eb3ef"),
         (NodeRecord, 64, "22916e50f71c71df"),
-        (SearchRecord, 64, "708d4876107cfa69"),
-        (FrameRecord, 616, "10e0f8a49a9e0c55"),
+        (SearchRecord, 56, "4228690bbdaa4ab6"),
+        (FrameRecord, 608, "17690e59ca6a0251"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )

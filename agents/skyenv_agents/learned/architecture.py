@@ -1,4 +1,5 @@
-"""The network architecture, for training; :mod:`skyenv_agents.learned.forward_pass` compiles it.
+"""The network architecture: :mod:`skyenv_agents.learned.torch_network` trains it, and
+:mod:`skyenv_agents.learned.forward_pass` compiles it.
 
 Each group of entities (districts, colours, seats) has one layer with weights shared by its
 entities, plus an identity embedding for each entity. The entities' outputs and the common inputs
@@ -9,21 +10,17 @@ Scores of a heuristic prior, clipped at ``prior_floor`` and times ``prior_weight
 logits, and the prior's outcome to the value. An untrained network thus plays like the prior.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from skyenv.array_types import Int64
-from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.layout import (
     COMMON_ACTIONS,
     COMMON_CODES,
     GROUPS,
-    OUTPUTS,
-    UsedInputs,
-    used_inputs,
 )
 
 # Value outputs: the expected return, and the expected margin in VP.
@@ -127,73 +124,3 @@ class Sizes:
         """
         blocks = sum(name.startswith("block") and name.endswith(".in.bias") for name in shapes)
         return cls(shapes["trunk.bias"][0], blocks, shapes["district.bias"][0])
-
-
-@dataclass(frozen=True)
-class Library:
-    """The functions of an array library that the network needs.
-
-    Attributes:
-        rectify: (name, array) → array, the ReLU behind the layer of that name, or for ``trunk.out``
-            behind the residual blocks.
-    """
-
-    join: Callable[[list[Any], int], Any]
-    rectify: Callable[[str, Any], Any]
-    larger: Callable[[Any, Any], Any]
-    take: Callable[[Any, Any], Any]
-
-
-def run(
-    sizes: Sizes,
-    layer: Callable[[str, Any], Any],
-    other: Callable[[str], Any],
-    library: Library,
-    inputs: Any,
-    prior: Any | None,
-    used: UsedInputs | None = None,
-) -> tuple[Any, Any]:
-    """Return the logits of all actions (k, 103), legal or not, and the values (k, VALUES).
-
-    Args:
-        sizes: of the network.
-        layer: (name, array (…, inputs)) → array (…, outputs): a layer's linear function of its used
-            inputs.
-        other: name → weights outside layers.
-        library: of the arrays.
-        inputs: (k, inputs), scaled.
-        prior: (k, 104 or more), the prior's scores of all actions and its outcome, scaled; None: no
-            prior.
-        used: the used inputs; None: all. In the trunk the entities' outputs follow them.
-    """
-    number, used = len(inputs), used or used_inputs()
-    start = used.common
-    parts, entities = [inputs[:, :start]], {}
-    for group, features in zip(GROUPS, used.features, strict=True):
-        stop = start + group.number * features
-        rows = inputs[:, start:stop].reshape(number, group.number, features)
-        entity = entities[group.name] = library.rectify(
-            group.name, layer(group.name, rows) + other(f"{group.name}.identity")
-        )
-        parts.append(entity.reshape(number, group.number * sizes.entity_dim))
-        start = stop
-    trunk = library.rectify("trunk", layer("trunk", library.join(parts, 1)))
-    for block in range(sizes.blocks):
-        name = f"block{block}.in"
-        trunk = trunk + layer(f"block{block}.out", library.rectify(name, layer(name, trunk)))
-    trunk = library.rectify("trunk.out", trunk)
-    outputs = [layer("actions", library.rectify("policy", layer("policy", trunk)))]
-    for group in ACTING:
-        name, context = f"{group.name}.policy", layer(f"{group.name}.context", trunk)[:, None]
-        hidden = library.rectify(name, layer(name, entities[group.name]) + context)
-        outputs.append(layer(f"{group.name}.actions", hidden).reshape(number, group.actions.size))
-    logits = library.take(library.join(outputs, 1), OUTPUTS)
-    values = layer("outlook", library.rectify("value", layer("value", trunk)))
-    if prior is None:
-        return logits, values
-    logits = logits + other("prior_weight") * library.larger(
-        prior[:, :NUM_ACTIONS], other("prior_floor")
-    )
-    return logits, library.join(
-        [values[:, :1] + prior[:, NUM_ACTIONS : NUM_ACTIONS + 1], values[:, 1:]], 1
-    )

@@ -13,10 +13,17 @@ import numpy as np
 import torch
 from torch import nn
 
-from skyenv.array_types import Int64
 from skyenv.errors import OptionError
-from skyenv_agents.learned.architecture import Library, Sizes, run
-from skyenv_agents.learned.layout import CODE_SCALE, COMMON_CODES, USED_BY_NUMBER, UsedInputs
+from skyenv.rules.actions import NUM_ACTIONS
+from skyenv_agents.learned.architecture import ACTING, Sizes
+from skyenv_agents.learned.layout import (
+    CODE_SCALE,
+    COMMON_CODES,
+    GROUPS,
+    OUTPUTS,
+    USED_BY_NUMBER,
+    UsedInputs,
+)
 from skyenv_agents.learned.networks import Network
 from skyenv_agents.learned.prior import WORST_PRIOR
 
@@ -59,11 +66,6 @@ def prefers_bfloat16(cpuinfo: Path = Path("/proc/cpuinfo")) -> bool:
     """
     text = cpuinfo.read_text(encoding="utf-8") if cpuinfo.exists() else ""
     return "amx_bf16" in text or ("AuthenticAMD" in text and "avx512_bf16" in text)
-
-
-def _take(array: torch.Tensor, columns: Int64) -> torch.Tensor:
-    # PyTorch takes six times as long in half the precision.
-    return array.float().index_select(1, torch.from_numpy(columns).to(array.device))
 
 
 def in_precision(device: str, bfloat16: bool) -> torch.autocast:
@@ -166,21 +168,46 @@ class PolicyNetwork(nn.Module):
         # comes out, in full.
         kind = torch.bfloat16 if torch.is_autocast_enabled(codes.device.type) else torch.float32
         inputs = codes.to(kind) * shown.scale.to(kind)
-        prior = (
-            codes.index_select(1, shown.prior) * shown.scale.index_select(0, shown.prior)
-            if len(shown.prior)
-            else None
-        )
-        logits, values = run(
-            self.sizes,
-            partial(self._layer, shown.columns),
-            self._other,
-            Library(torch.cat, self._rectify, torch.maximum, _take),
-            inputs,
-            prior,
-            shown.used,
-        )
+        logits, values = self._outputs(shown, inputs)
+        if len(shown.prior):
+            prior = codes.index_select(1, shown.prior) * shown.scale.index_select(0, shown.prior)
+            scores = torch.maximum(prior[:, :NUM_ACTIONS], self.rest["prior_floor"])
+            logits = logits + self.rest["prior_weight"] * scores
+            values = torch.cat([values[:, :1] + prior[:, NUM_ACTIONS:], values[:, 1:]], 1)
         return torch.log_softmax(logits.float().masked_fill(~mask, ILLEGAL), dim=1), values.float()
+
+    def _outputs(self, shown: _Shown, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits of all actions (k, 103), legal or not, and the values (k, VALUES),
+        without the prior, of scaled inputs (k, inputs).
+
+        In the trunk the entities' outputs follow the common inputs.
+        """
+        number, start = len(inputs), shown.used.common
+        layer = partial(self._layer, shown.columns)
+        parts, entities = [inputs[:, :start]], {}
+        for group, features in zip(GROUPS, shown.used.features, strict=True):
+            stop = start + group.number * features
+            rows = inputs[:, start:stop].reshape(number, group.number, features)
+            entity = entities[group.name] = self._rectify(
+                group.name, layer(group.name, rows) + self._other(f"{group.name}.identity")
+            )
+            parts.append(entity.reshape(number, group.number * self.sizes.entity_dim))
+            start = stop
+        trunk = self._rectify("trunk", layer("trunk", torch.cat(parts, 1)))
+        for block in range(self.sizes.blocks):
+            name = f"block{block}.in"
+            trunk = trunk + layer(f"block{block}.out", self._rectify(name, layer(name, trunk)))
+        trunk = self._rectify("trunk.out", trunk)
+        outputs = [layer("actions", self._rectify("policy", layer("policy", trunk)))]
+        for group in ACTING:
+            name, context = f"{group.name}.policy", layer(f"{group.name}.context", trunk)[:, None]
+            hidden = self._rectify(name, layer(name, entities[group.name]) + context)
+            actions = layer(f"{group.name}.actions", hidden)
+            outputs.append(actions.reshape(number, group.actions.size))
+        # PyTorch takes six times as long in half the precision.
+        columns = torch.from_numpy(OUTPUTS).to(inputs.device)
+        logits = torch.cat(outputs, 1).float().index_select(1, columns)
+        return logits, layer("outlook", self._rectify("value", layer("value", trunk)))
 
     @contextmanager
     def unchanging(self) -> Iterator[None]:

@@ -442,17 +442,18 @@ def test_positions_of_other_games_make_no_batch() -> None:
 # ---- playing inside the compiled loop ----
 
 
+def mixed(x: int) -> int:
+    """The mixer of 32 bits, in numbers without an end."""
+    x = (x ^ x >> 16) * 0x7FEB352D % 2**32
+    x = (x ^ x >> 15) * 0x846CA68B % 2**32
+    return x ^ x >> 16
+
+
 def cheap_number(seed: int, decisions: int, salt: int) -> int:
     """Return random play's choice from 32 bits, in plain Python."""
-
-    def mix(x: int) -> int:
-        x = (x ^ x >> 16) * 0x7FEB352D % 2**32
-        x = (x ^ x >> 15) * 0x846CA68B % 2**32
-        return x ^ x >> 16
-
-    number = mix((decisions + salt * 0x9E3779B9) % 2**32 ^ 0x5EED1E55)
-    low = mix((seed + number) % 2**32)
-    return mix(((seed >> 32) + mix(low ^ number)) % 2**32) ^ low
+    number = mixed((decisions + salt * 0x9E3779B9) % 2**32 ^ 0x5EED1E55)
+    low = mixed((seed + number) % 2**32)
+    return mixed(((seed >> 32) + mixed(low ^ number)) % 2**32) ^ low
 
 
 @pytest.mark.compiled

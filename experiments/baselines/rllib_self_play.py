@@ -12,7 +12,7 @@ import argparse
 import time
 from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
@@ -82,22 +82,24 @@ def set_opponents(algorithm: Any, agents: list[Any]) -> None:
 
 # ---- training ----
 
+# Options: default, and help text.
+OPTIONS: Final = {
+    "players": (2, "number of players"),
+    "games": (64, "concurrent games"),
+    "steps": (128, "steps per game and iteration"),
+    "iterations": (3, "updates of the policy"),
+    "past": (4, "past policies in the pool, one per iteration"),
+    "run": (Path("runs/rllib"), "folder for the checkpoint"),
+    "seed": (1, "random seed"),
+}
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Train, save the policy, and print the steps per second of sampling."""
     parser = argparse.ArgumentParser(description="PPO by self-play in RLlib.")
     parser.add_argument("--environment", choices=("vector", "pettingzoo"), default="vector")
-    parser.add_argument("--players", type=int, default=2)
-    parser.add_argument("--games", type=int, default=64)
-    parser.add_argument("--steps", type=int, default=128, help="steps per game and iteration")
-    parser.add_argument("--iterations", type=int, default=3)
-    parser.add_argument(
-        "--past", type=int, default=4, help="past policies in the pool, one per iteration"
-    )
-    parser.add_argument(
-        "--run", type=Path, default=Path("runs/rllib"), help="folder for the checkpoint"
-    )
-    parser.add_argument("--seed", type=int, default=1)
+    for name, (default, text) in OPTIONS.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=text)
     options = parser.parse_args(arguments)
     connect(LOCAL, 1)  # a local Ray, even if a cluster is running
     make_config = vector_config if options.environment == "vector" else pettingzoo_config

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from experiments.training.config import Config
 from skyenv.array_types import Bool, Float32, Int64
@@ -84,14 +85,14 @@ class Batch:
         notes: further arrays of the decisions, by name.
     """
 
-    codes: torch.Tensor
-    masks: torch.Tensor
-    action: torch.Tensor
-    log_probability: torch.Tensor
-    advantage: torch.Tensor
-    target: torch.Tensor
-    weight: torch.Tensor
-    notes: dict[str, torch.Tensor] = field(default_factory=dict)
+    codes: Tensor
+    masks: Tensor
+    action: Tensor
+    log_probability: Tensor
+    advantage: Tensor
+    target: Tensor
+    weight: Tensor
+    notes: dict[str, Tensor] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.action)
@@ -100,7 +101,7 @@ class Batch:
     def join(cls, batches: "Sequence[Batch]", device: torch.device) -> "Batch":
         """Return several batches as one, on a device."""
 
-        def joined(arrays: Sequence[torch.Tensor]) -> torch.Tensor:
+        def joined(arrays: Sequence[Tensor]) -> Tensor:
             return (arrays[0] if len(arrays) == 1 else torch.cat(list(arrays))).to(device)
 
         own, notes = [dict(vars(one)) for one in batches], [one.notes for one in batches]
@@ -114,16 +115,16 @@ class Batch:
 
 # Losses of the policy in some decisions of a batch, float32 (k,), of the arguments of
 # :func:`clipped_losses`.
-Losses = Callable[[Batch, torch.Tensor, torch.Tensor, torch.Tensor, float], torch.Tensor]
+Losses = Callable[[Batch, Tensor, Tensor, Tensor, float], Tensor]
 
 
 def clipped_losses(
     batch: Batch,
-    rows: torch.Tensor,
-    log_probabilities: torch.Tensor,
-    log_ratio: torch.Tensor,
+    rows: Tensor,
+    log_probabilities: Tensor,
+    log_ratio: Tensor,
     clip: float,
-) -> torch.Tensor:
+) -> Tensor:
     """Return PPO's losses of some decisions, float32 (k,): no gain from moving a probability
     further than `clip` from what it was when the action was sampled.
 
@@ -152,9 +153,7 @@ class Objective:
     only_value: bool
     losses: Losses = clipped_losses
 
-    def loss(
-        self, network: PolicyNetwork, batch: Batch, rows: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network: PolicyNetwork, batch: Batch, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss of a minibatch, and its figures.
 
         Args:
@@ -185,9 +184,7 @@ class Objective:
         divergence = (weight * (log_ratio.exp() - 1 - log_ratio)).mean()
         return loss, torch.stack([policy_loss, errors[0], divergence]).detach()
 
-    def _from_mean(
-        self, batch: Batch, rows: torch.Tensor, log_probabilities: torch.Tensor
-    ) -> torch.Tensor:
+    def _from_mean(self, batch: Batch, rows: Tensor, log_probabilities: Tensor) -> Tensor:
         """Return the KL divergence of the policy from that of the averaged weights, in nats."""
         bounded = log_probabilities.clamp(min=LOWEST)
         apart = bounded - batch.notes["mean"][rows].clamp(min=LOWEST)
@@ -196,7 +193,7 @@ class Objective:
 
 
 @torch.no_grad()
-def policy_of(network: PolicyNetwork, batch: Batch, config: Config) -> torch.Tensor:
+def policy_of(network: PolicyNetwork, batch: Batch, config: Config) -> Tensor:
     """Return the log-probabilities of all actions in a batch's decisions, float32 (k, 103)."""
     parts = zip(
         *(torch.split(one, config.batch) for one in (batch.codes, batch.masks)), strict=True
@@ -205,11 +202,11 @@ def policy_of(network: PolicyNetwork, batch: Batch, config: Config) -> torch.Ten
         return torch.cat([network(codes, masks)[0] for codes, masks in parts])
 
 
-def variance(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+def variance(values: Tensor, weight: Tensor) -> Tensor:
     """Return the weighted variance; weights have mean 1."""
     return (weight * (values - (weight * values).mean()).square()).mean()
 
 
-def normalised(values: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+def normalised(values: Tensor, weight: Tensor) -> Tensor:
     """Return the values scaled to mean 0 and variance 1."""
     return (values - (weight * values).mean()) / (variance(values, weight).sqrt() + 1e-8)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from experiments.training.config import Config
 from experiments.training.ppo import Batch, Losses, advantages, clipped_losses
@@ -75,7 +76,7 @@ class Improvement:
     def __init__(self, config: Config) -> None:
         self.config = config
 
-    def arrays(self, masks: torch.Tensor) -> dict[str, torch.Tensor]:
+    def arrays(self, masks: Tensor) -> dict[str, Tensor]:
         """Return arrays for the notes, by name, each with a row for every row of the masks."""
         return {}
 
@@ -85,7 +86,7 @@ class Improvement:
         network: PolicyNetwork,
         t: int,
         mine: Int64,
-        log_probabilities: torch.Tensor,
+        log_probabilities: Tensor,
     ) -> None:
         """Note more of the decisions in some columns of step t."""
 
@@ -263,7 +264,7 @@ class Collector:
                     tables.inputs(rows, self.prior), self.used
                 ).numpy()
 
-    def _evaluate(self, t: int, mine: Int64, network: PolicyNetwork) -> torch.Tensor:
+    def _evaluate(self, t: int, mine: Int64, network: PolicyNetwork) -> Tensor:
         """Evaluate the decisions in some columns of step t: note the values, and return
         log-probabilities (k, 103).
         """
@@ -277,9 +278,7 @@ class Collector:
         self.value[t, mine] = values[: mine.size].numpy()
         return log_probabilities
 
-    def passed(
-        self, network: PolicyNetwork, codes: torch.Tensor, masks: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
+    def passed(self, network: PolicyNetwork, codes: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """Return a forward pass's outputs, computed in the precision that suits the batch size."""
         with in_precision("cpu", self.config.bfloat16 and len(codes) >= FEWEST_IN_BFLOAT16):
             return network(codes, masks)
@@ -364,29 +363,25 @@ class Collector:
         }
 
 
-def tensors(arrays: Mapping[str, AnyArray]) -> dict[str, torch.Tensor]:
+def tensors(arrays: Mapping[str, AnyArray]) -> dict[str, Tensor]:
     """Return named arrays as tensors, the form in which files store them."""
     return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
-def past_policy(
-    name: str, weights: Mapping[str, torch.Tensor], about: Mapping[str, Any]
-) -> NetworkAgent:
+def past_policy(name: str, weights: Mapping[str, Tensor], about: Mapping[str, Any]) -> NetworkAgent:
     """Return an earlier policy of the learner as an opponent."""
     network = Network({key: tensor.numpy() for key, tensor in weights.items()}, about)
     return NetworkAgent(network, name=name)
 
 
-def arranged(codes: Int16, used: UsedInputs) -> torch.Tensor:
+def arranged(codes: Int16, used: UsedInputs) -> Tensor:
     """Codes, int16 (k, NUM_INPUTS), as the network takes them: those that are used, in the order of
     its inputs.
     """
     return torch.from_numpy(np.take(codes, used.codes, axis=1))
 
 
-def drawn(
-    log_probabilities: torch.Tensor, masks: torch.Tensor, uniform: torch.Tensor
-) -> torch.Tensor:
+def drawn(log_probabilities: Tensor, masks: Tensor, uniform: Tensor) -> Tensor:
     """Sample a legal action for each row, int64 (k,), by random numbers, float32 (k,) in [0, 1)."""
     # An illegal action adds nothing to the sums, so it is never the first above a limit.
     sums = (log_probabilities.clamp(min=LOWEST).exp() * masks).cumsum(dim=1)

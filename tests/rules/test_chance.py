@@ -9,6 +9,7 @@ import pytest
 
 from skyenv.rules import chance
 from skyenv.rules.state import new_games
+from test_games import mixed
 
 MASK = 2**32 - 1
 
@@ -81,13 +82,6 @@ def test_numbers_below_a_bound_are_equally_likely(bound: int, number: int, taken
     for _ in range(taken):
         next32(same)
     assert games["random"].tolist() == same["random"].tolist()
-
-
-def mixed(x: int) -> int:
-    """The mixer of 32 bits, in numbers without an end."""
-    x = (x ^ x >> 16) * 0x7FEB352D & MASK
-    x = (x ^ x >> 15) * 0x846CA68B & MASK
-    return x ^ x >> 16
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1, 2**32, 0x123456789ABCDEF, 2**63 - 1])

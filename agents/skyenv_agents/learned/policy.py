@@ -89,7 +89,10 @@ class MaskedAgent(PolicyPlayer):
 
     def _copy_of(self, policy: Any) -> Any:
         """Return an independent copy of a policy."""
-        return copy.deepcopy(policy)
+        # A policy of SB3 that has just acted holds tensors of an autograd graph, which can't be
+        # copied. The optimizer is large.
+        omitted = (getattr(policy, name, None) for name in ("action_dist", "optimizer"))
+        return copy.deepcopy(policy, {id(part): None for part in omitted if part is not None})
 
     @abstractmethod
     def _set_policy(self, policy: Any, what: str) -> None:
@@ -137,12 +140,6 @@ class PolicyAgent(MaskedAgent):
     def _logits(self, observation: Any, mask: Any) -> Any:
         features = self.policy.pi_features_extractor(observation)
         return self.policy.action_net(self.policy.mlp_extractor.forward_actor(features))
-
-    def _copy_of(self, policy: Any) -> Any:
-        # A policy that has just acted holds tensors of an autograd graph, which can't be copied.
-        # The optimizer is large.
-        omitted = (getattr(policy, name, None) for name in ("action_dist", "optimizer"))
-        return copy.deepcopy(policy, {id(part): None for part in omitted if part is not None})
 
     def _load(self, path: Path) -> Any:
         try:

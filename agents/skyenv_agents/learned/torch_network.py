@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from skyenv.errors import OptionError
 from skyenv.rules.actions import NUM_ACTIONS
@@ -73,7 +73,7 @@ def in_precision(device: str, bfloat16: bool) -> torch.autocast:
     return torch.autocast(device, dtype=torch.bfloat16, enabled=bfloat16)
 
 
-def entropy(log_probabilities: torch.Tensor) -> torch.Tensor:
+def entropy(log_probabilities: Tensor) -> Tensor:
     """Entropy of each row, in nats."""
     bounded = log_probabilities.clamp(min=LOWEST)
     return -(bounded.exp() * bounded).sum(dim=1)
@@ -86,9 +86,9 @@ class _Shown:
     """
 
     used: UsedInputs
-    scale: torch.Tensor
-    prior: torch.Tensor
-    columns: Mapping[str, torch.Tensor]
+    scale: Tensor
+    prior: Tensor
+    columns: Mapping[str, Tensor]
 
 
 def _show(sizes: Sizes, number: int, device: torch.device) -> _Shown:
@@ -151,10 +151,10 @@ class PolicyNetwork(nn.Module):
                 begin, requires_grad=name != "prior_floor"
             )
         self._shown: dict[tuple[int, torch.device], _Shown] = {}
-        self._kept: dict[tuple[str, torch.dtype], torch.Tensor] | None = None
-        self.activity: dict[str, torch.Tensor] | None = None
+        self._kept: dict[tuple[str, torch.dtype], Tensor] | None = None
+        self.activity: dict[str, Tensor] | None = None
 
-    def forward(self, codes: torch.Tensor, mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, codes: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probabilities of all actions (k, 103), and values (k, VALUES), of codes and bool
         masks (k, 103).
 
@@ -176,7 +176,7 @@ class PolicyNetwork(nn.Module):
             values = torch.cat([values[:, :1] + prior[:, NUM_ACTIONS:], values[:, 1:]], 1)
         return torch.log_softmax(logits.float().masked_fill(~mask, ILLEGAL), dim=1), values.float()
 
-    def _outputs(self, shown: _Shown, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _outputs(self, shown: _Shown, inputs: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of all actions (k, 103), legal or not, and the values (k, VALUES),
         without the prior, of scaled inputs (k, inputs).
 
@@ -230,7 +230,7 @@ class PolicyNetwork(nn.Module):
         }
 
     @torch.no_grad()
-    def reinitialise(self, lost: Mapping[str, torch.Tensor], rng: np.random.Generator) -> None:
+    def reinitialise(self, lost: Mapping[str, Tensor], rng: np.random.Generator) -> None:
         """Draw units anew that are never active (ReDo: Sokar et al. 2023).
 
         Their outgoing weights are 0, so outputs hardly change.
@@ -279,9 +279,7 @@ class PolicyNetwork(nn.Module):
             {name: state[_inside(name)].cpu().numpy().copy() for name in self.sizes.shapes()}, about
         )
 
-    def _layer(
-        self, columns: Mapping[str, torch.Tensor], name: str, rows: torch.Tensor
-    ) -> torch.Tensor:
+    def _layer(self, columns: Mapping[str, Tensor], name: str, rows: Tensor) -> Tensor:
         layer = self._linear(name)
         weight = (
             layer.weight
@@ -297,7 +295,7 @@ class PolicyNetwork(nn.Module):
         assert isinstance(layer, nn.Linear)
         return layer
 
-    def _rectify(self, name: str, array: torch.Tensor) -> torch.Tensor:
+    def _rectify(self, name: str, array: Tensor) -> Tensor:
         active = torch.relu(array)
         if self.activity is not None:
             # Not the largest: in bfloat16 PyTorch takes up to sixty times as long to find it.
@@ -305,9 +303,7 @@ class PolicyNetwork(nn.Module):
             self.activity[name] = self.activity.get(name, 0) + more
         return active
 
-    def _some_columns(
-        self, name: str, weight: torch.Tensor, columns: torch.Tensor, rows: torch.Tensor
-    ) -> torch.Tensor:
+    def _some_columns(self, name: str, weight: Tensor, columns: Tensor, rows: Tensor) -> Tensor:
         """Some columns of a layer's weights, in the precision of what it is asked about where
         nothing is learned.
         """
@@ -317,8 +313,8 @@ class PolicyNetwork(nn.Module):
             self._kept[name, rows.dtype] = weight.index_select(1, columns).to(rows.dtype)
         return self._kept[name, rows.dtype]
 
-    def _other(self, name: str) -> torch.Tensor:
-        weights: torch.Tensor = self.rest[name.replace(".", "_")]
+    def _other(self, name: str) -> Tensor:
+        weights: Tensor = self.rest[name.replace(".", "_")]
         return weights
 
 

@@ -13,7 +13,7 @@ from skyenv.checks import check_seat
 from skyenv.errors import shown
 from skyenv.page.errors import PageError
 from skyenv.page.library.export import MAX_STEPS, make_page
-from skyenv.page.library.games import KEY_LENGTH
+from skyenv.page.library.games import KEY_LENGTH, MAX_RECORD
 from skyenv.page.library.replays import Replay
 from skyenv.page.requests import (
     JOB_METHODS,
@@ -35,8 +35,6 @@ from skyenv.render.raster import png
 GAME: Final = "/api/replays/{key}/{game}"
 # The formats of a step's picture, with content types.
 PICTURES: Final = {"svg": "image/svg+xml", "png": "image/png"}
-# Largest record, in bytes.
-MAX_RECORD: Final = 8 << 20
 
 
 async def _open_record(request: Request) -> Response:

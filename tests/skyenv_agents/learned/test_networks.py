@@ -178,14 +178,17 @@ def test_foreign_and_damaged_files_are_refused(content: bytes, file: Path) -> No
         ({"about": about(prior="greedy", prior_version=None)}, "version None of greedy"),
         ({"trunk.bias": None}, "misshapen"),
         ({"district.bias": np.array(0, np.float32)}, "misshapen"),
-        ({"trunk.weight": None}, "trunk.weight has shape None"),
-        ({"trunk.weight": np.zeros((12, 10), np.float32)}, "trunk.weight has shape (12, 10)"),
-        ({"block0.in.bias": None}, "['block1."),
-        ({"prior_weight": None}, "prior_weight has shape None"),
+        ({"trunk.weight": None}, "'trunk.weight' has shape None"),
+        ({"trunk.weight": np.zeros((12, 10), np.float32)}, "'trunk.weight' has shape (12, 10)"),
+        ({"block0.in.bias": None}, "'block0.in.bias' has shape None"),
+        ({"prior_weight": None}, "'prior_weight' has shape None"),
         ({"actions.bias": np.full(20, np.nan, np.float32)}, "not finite"),
         ({"prior_weight": np.array("much")}, "prior_weight has type <U4"),
         ({"prior_weight": np.array([None], object)}, "damaged or not a network file"),
-        ({"extra.weight": np.zeros((2, 2), np.float32)}, "['extra.weight']"),
+        (
+            {"extra.weight": np.zeros((2, 2), np.float32)},
+            "'extra.weight' has shape (2, 2)",
+        ),
     ],
 )
 def test_files_with_other_arrays_are_refused(

@@ -72,16 +72,16 @@ class Block:
     Attributes:
         name: name of the block; entry names begin with it.
         entries: labels of the entries, in order.
+        text: meaning and scale, a line for the docs.
         largest: the largest code, of all entries or of each; the smallest is 0.
         parts: divisor of the code, for all entries or for each.
-        text: meaning and scale, a line for the docs.
     """
 
     name: str
     entries: tuple[str, ...]
-    largest: int | tuple[int, ...]
-    parts: int | tuple[int, ...]
     text: str
+    largest: int | tuple[int, ...] = 1
+    parts: int | tuple[int, ...] = 1
 
 
 def _pairs(*parts: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,173 +97,158 @@ BLOCKS: Final[tuple[Block, ...]] = (
     Block(
         "game",
         ("2 players", "3 players", "4 players", "back side"),
-        1,
-        1,
         "1 for the number of players; 1 on the back side",
     ),
-    Block("phase", PHASES, 1, 1, "1 for the decision that is open"),
-    Block("to act", SEATS, 1, 1, "1 for the seat to act"),
-    Block("on turn", SEATS, 1, 1, "1 for the seat whose turn it is; in an auction its starter"),
-    Block("option", OPTIONS, 1, 1, "1 for the option of this turn"),
+    Block("phase", PHASES, "1 for the decision that is open"),
+    Block("to act", SEATS, "1 for the seat to act"),
+    Block("on turn", SEATS, "1 for the seat whose turn it is; in an auction its starter"),
+    Block("option", OPTIONS, "1 for the option of this turn"),
     Block(
         "action of the turn",
         ("1st", "2nd", "3rd"),
-        1,
-        1,
         "1 for the action of the turn that is under way",
     ),
-    Block("turns", ("finished",), TURN_PARTS, TURN_PARTS, "turns finished / max_turns (END-5)"),
-    Block("business to place", BUSINESSES, 1, 1, "1 for the type that option B has taken"),
-    Block("first card", COLOURS, 1, 1, "1 for the colour of the first of two coloured cards"),
+    Block("turns", ("finished",), "turns finished / max_turns (END-5)", TURN_PARTS, TURN_PARTS),
+    Block("business to place", BUSINESSES, "1 for the type that option B has taken"),
+    Block("first card", COLOURS, "1 for the colour of the first of two coloured cards"),
     Block(
         "skyscrapers",
         _pairs(SEATS, DISTRICTS, COLOURS),
+        "skyscrapers on the plot / 4; Alea is 'second next'",
         17,
         4,
-        "skyscrapers on the plot / 4; Alea is 'second next'",
     ),
     Block(
         "businesses",
         _pairs(DISTRICTS, PLOTS, BUSINESSES),
-        2,
-        2,
         "businesses of the type on the plot / 2",
+        2,
+        2,
     ),
     Block(
         "plot value",
         _pairs(DISTRICTS, COLOURS),
-        8,
-        8,
         "VP that a skyscraper on the plot scores (SCO-2) / 8",
+        8,
+        8,
     ),
-    Block("stopped", DISTRICTS, 1, 1, "1 if the district is stopped"),
+    Block("stopped", DISTRICTS, "1 if the district is stopped"),
     Block(
         "standing",
         (*_pairs(("VP",), SEATS, DISTRICTS), *_pairs(("districts",), SEATS)),
-        (17 * 8,) * 28 + (7,) * 4,
-        (20,) * 28 + (8,) * 4,
         "VP of the seat if the district is scored now / 20; districts in which the seat has "
         "skyscrapers / 8 (BUS-4)",
+        (17 * 8,) * 28 + (7,) * 4,
+        (20,) * 28 + (8,) * 4,
     ),
-    Block("park area", SEATS, 17, 4, "skyscrapers of the seat in the park area / 4"),
-    Block("park tiles", BUSINESSES, 8, 4, "businesses of the type in the park area / 4"),
+    Block("park area", SEATS, "skyscrapers of the seat in the park area / 4", 17, 4),
+    Block("park tiles", BUSINESSES, "businesses of the type in the park area / 4", 8, 4),
     Block(
         "row",
         _pairs(("now", "later"), BUSINESSES),
+        "tiles of the type in the current set / 3; in all later sets / 8",
         (3,) * 4 + (9,) * 4,
         (3,) * 4 + (8,) * 4,
-        "tiles of the type in the current set / 3; in all later sets / 8",
     ),
-    Block("placed", ("businesses",), 12, 12, "businesses placed by option B / 12"),
-    Block("commissioner", _pairs(COMMISSIONERS, PLACES), 1, 1, "1 where the commissioner is"),
+    Block("placed", ("businesses",), "businesses placed by option B / 12", 12, 12),
+    Block("commissioner", _pairs(COMMISSIONERS, PLACES), "1 where the commissioner is"),
     Block(
         "marker",
         _pairs(COMMISSIONERS, DISTRICTS),
-        1,
-        1,
         "1 where it has a marker; during its auctions: districts not yet dealt with",
     ),
     Block(
         "supply",
-        (*_pairs(("own",), SEATS), *_pairs(("general",), SEATS), "Alea"),
+        (*_pairs(("own", "general"), SEATS), "Alea"),
+        "skyscrapers ready to build / 5; in the general supply / 12; left to Alea / 18",
         (15,) * 4 + (12,) * 4 + (18,),
         (5,) * 4 + (12,) * 4 + (18,),
-        "skyscrapers ready to build / 5; in the general supply / 12; left to Alea / 18",
     ),
-    Block("score", SEATS, HIGHEST_SCORE, 100, "VP / 100, at most 10"),
+    Block("score", SEATS, "VP / 100, at most 10", HIGHEST_SCORE, 100),
     Block(
         "hand",
         _CARDS,
+        "my cards: coloured / 2, black / 4 (not those of my bid on the table)",
         ALL_CARDS,
         HAND_PARTS,
-        "my cards: coloured / 2, black / 4 (not those of my bid on the table)",
     ),
-    Block("hidden", CARD_COLOURS, (1,) * 5 + (50,), 4, "my cards that the others don't know / 4"),
+    Block("hidden", CARD_COLOURS, "my cards that the others don't know / 4", (1,) * 5 + (50,), 4),
     Block(
         "known",
         _pairs(_OTHERS, _CARDS),
+        "cards that the seat is known to hold (INF-3): coloured / 2, black / 4",
         ALL_CARDS * 3,
         HAND_PARTS * 3,
-        "cards that the seat is known to hold (INF-3): coloured / 2, black / 4",
     ),
     Block(
         "unknown",
         _pairs(_OTHERS, CARD_COLOURS),
+        "cards of the seat that I don't know / 4",
         ((1,) * 5 + (50,)) * 3,
         4,
-        "cards of the seat that I don't know / 4",
     ),
-    Block("cards", SEATS, 110, 10, "cards in the seat's hand / 10"),
-    Block("top", _pairs(COLOURS, _RANKS), 1, 1, "1 for the visible card of the stack"),
+    Block("cards", SEATS, "cards in the seat's hand / 10", 110, 10),
+    Block("top", _pairs(COLOURS, _RANKS), "1 for the visible card of the stack"),
     Block(
         "stack",
-        (*_pairs(("face down",), COLOURS), *_pairs(("returned",), COLOURS)),
+        _pairs(("face down", "returned"), COLOURS),
+        "cards under the visible one: face down / 8, returned / 8",
         12,
         8,
-        "cards under the visible one: face down / 8, returned / 8",
     ),
     Block(
         "returned",
         _pairs(COLOURS, ("1st", "2nd", "3rd")),
-        3,
-        3,
         "the returned cards next to come up: (value − 3) / 3, 0 for none (AUC-8)",
+        3,
+        3,
     ),
     Block(
         "black stack",
         ("face down", *_pairs(("face up",), _RANKS)),
-        (50, *BLACK_CARDS),
-        (50, *BLACK_CARDS),
         "black cards face down / 50; face up / all of that value",
+        (50, *BLACK_CARDS),
+        (50, *BLACK_CARDS),
     ),
     Block(
         "unseen",
         _CARDS,
-        ALL_CARDS,
-        ALL_CARDS,
         "cards that I can't locate / all of that colour and value",
+        ALL_CARDS,
+        ALL_CARDS,
     ),
     Block(
         "auction",
         (*DISTRICTS, "CENTRAL_PARK", "full", *COMMISSIONERS),
-        1,
-        1,
         "1 for the place; 1 if no plot is empty; 1 for the commissioner that came home",
     ),
     Block(
         "bid",
-        (
-            *_pairs(("total",), SEATS),
-            *_pairs(("passed",), SEATS),
-            *_pairs(("limit",), SEATS),
-            *_pairs(SEATS, COLOURS),
-        ),
-        (HIGHEST_TOTAL,) * 4 + (1,) * 4 + (3,) * 4 + (1,) * 20,
-        (20,) * 4 + (1,) * 4 + (3,) * 4 + (1,) * 20,
+        (*_pairs(("total", "passed", "limit"), SEATS), *_pairs(SEATS, COLOURS)),
         "cards on the table / 20; 1 if passed; skyscrapers that the highest card allows / 3; 1 for "
         "the colour",
+        (HIGHEST_TOTAL,) * 4 + (1,) * 4 + (3,) * 4 + (1,) * 20,
+        (20,) * 4 + (1,) * 4 + (3,) * 4 + (1,) * 20,
     ),
     Block(
         "bid cards",
         _pairs(SEATS, ("coloured", "black"), _RANKS),
-        (*COLOURED_CARDS, *BLACK_CARDS) * 4,
-        (2, 2, 2, 4, 4, 4) * 4,
         "cards of the seat on the table: coloured / 2, black / 4 (in phase build: those that the "
         "winner has paid)",
+        (*COLOURED_CARDS, *BLACK_CARDS) * 4,
+        (2, 2, 2, 4, 4, 4) * 4,
     ),
     Block(
         "highest bid",
         ("total", *_pairs(("of",), SEATS), "Alea to come"),
-        (HIGHEST_TOTAL, 1, 1, 1, 1, 1),
-        (20, 1, 1, 1, 1, 1),
         "the highest total / 20; 1 for its bidder (Alea is 'second next'); 1 if Alea has yet to "
         "bid",
+        (HIGHEST_TOTAL, 1, 1, 1, 1, 1),
+        (20, 1, 1, 1, 1, 1),
     ),
     Block(
         "last card laid",
         _pairs(("coloured", "black"), _RANKS),
-        1,
-        1,
         "1 for the card that was laid down last in the bid under way",
     ),
 )

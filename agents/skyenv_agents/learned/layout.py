@@ -128,11 +128,13 @@ def _of_seat(seat: str) -> list[str]:
     return [
         *(
             f"{block} {seat}"
-            for block in ("to act", "on turn", "park area", "score", "cards", "highest bid of")
-        ),
-        *(
-            f"{block} {seat}"
             for block in (
+                "to act",
+                "on turn",
+                "park area",
+                "score",
+                "cards",
+                "highest bid of",
                 "supply own",
                 "supply general",
                 "bid total",

@@ -145,8 +145,8 @@ def _where(game: Game, seat: int) -> Entries:
         "on turn": [called(game, seat, game.state["turn_seat"])],
         "option": [] if state["option"] == NONE else [OPTIONS[state["option"]]],
         "action of the turn": []
-        if game.phase == "start"
-        else [("1st", "2nd", "3rd")[min(state["step"], 3) - 1]],
+        if game.phase == "start" or state["step"] > 3
+        else [("1st", "2nd", "3rd")[state["step"] - 1]],
         "business to place": [] if state["business"] == NONE else [BUSINESSES[state["business"]]],
         "first card": [] if state["first_colour"] == NONE else [COLOURS[state["first_colour"]]],
         "stopped": [name for i, name in enumerate(DISTRICTS) if state["stopped"][i]],
@@ -157,8 +157,6 @@ def _where(game: Game, seat: int) -> Entries:
             for place in state["visited"][i, : state["markers"][i]]
         ],
     }
-    if state["step"] > 3 and game.phase != "start":
-        one["action of the turn"] = []
     entries: Entries = {block: dict.fromkeys(entries_of, 1) for block, entries_of in one.items()}
     entries["game"] = {f"{game.num_players} players": 1, "back side": game.side == "back"}
     entries["turns"] = {"finished": int(1000 * game.turn / game.max_turns) / 1000}
@@ -206,11 +204,7 @@ def _businesses(game: Game, seat: int) -> Entries:
         for j, plot in enumerate(PLOTS)
         for k, business in enumerate(BUSINESSES)
     }
-    sets: list[list[int]] = []
-    start = 0
-    for size in SET_SIZES:
-        sets.append([int(tile) for tile in state["row"][start : start + size] if tile != NONE])
-        start += size
+    sets = [part[part != NONE].tolist() for part in np.split(state["row"], np.cumsum(SET_SIZES))]
     left = [tiles for tiles in sets if tiles] or [[]]
     row = {f"now {business}": left[0].count(k) / 3 for k, business in enumerate(BUSINESSES)}
     row |= {
@@ -275,17 +269,12 @@ def _stacks(game: Game, seat: int) -> Entries:
     unseen = state["face_down"] + sum(
         state["hand"][who] - state["known"][who] for who in range(game.num_players) if who != seat
     )
-    shares = unseen / CARD_COUNTS
     return {
         "top": top,
         "stack": stack,
         "returned": returned,
         "black stack": black,
-        "unseen": {
-            f"{c} {v}": shares[i, rank]
-            for i, c in enumerate(CARD_COLOURS)
-            for rank, v in enumerate(CARD_VALUES)
-        },
+        "unseen": cards_by_name(unseen / CARD_COUNTS, 1, 1),
     }
 
 
@@ -324,19 +313,15 @@ def _auction(game: Game, seat: int) -> Entries:
     return {
         "auction": auction,
         "bid": bids,
-        "bid cards": _bid_cards(game, seat),
+        "bid cards": {
+            f"{who} {name} {value}": state["bid_cards"][other, kind, rank] / parts
+            for who, other in seats_from(game, seat).items()
+            for kind, (name, parts) in enumerate((("coloured", 2), ("black", 4)))
+            for rank, value in enumerate(CARD_VALUES)
+        },
         "highest bid": highest,
         "last card laid": laid,
     }
-
-
-def _bid_cards(game: Game, seat: int) -> dict[str, float]:
-    cards = {}
-    for who, other in seats_from(game, seat).items():
-        for kind, (name, parts) in enumerate((("coloured", 2), ("black", 4))):
-            for rank, value in enumerate(CARD_VALUES):
-                cards[f"{who} {name} {value}"] = game.state["bid_cards"][other, kind, rank] / parts
-    return cards
 
 
 @pytest.mark.rule("INF-1", "INF-3")

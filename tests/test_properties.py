@@ -14,8 +14,7 @@ from skyenv.agents import decide_game
 from skyenv.rules.components import DISTRICTS
 from skyenv.rules.state import ALEA, NONE, PHASE_BID
 
-COLOURED = [5, 4, 3]  # COM-1: how many 4s, 5s and 6s
-BLACK = [20, 16, 14]
+PACK = [[5, 4, 3]] * 5 + [[20, 16, 14]]  # COM-1: how many 4s, 5s and 6s of each colour
 SKYSCRAPERS = 18  # COM-2, ALEA-1
 TILES = 36  # COM-3
 UNUSED_TILES = 9  # SET-3
@@ -70,18 +69,16 @@ def tiles_of(state: np.record) -> int:
     return int(state["tiles"].sum() + (state["row"] != NONE).sum() + state["park_tiles"].sum())
 
 
-def check_cards(game: Game) -> None:
-    """Each card is in one place: a hand, a bid, a stack, under a stack, or turned up by Alea."""
-    assert cards_of(game.state) == [COLOURED] * 5 + [BLACK]
-    assert (game.state["hand"] >= 0).all()
-    assert (game.state["face_down"] >= 0).all()
-
-
-def check_plots(game: Game) -> None:
-    """A plot is empty, or has one or two businesses, or skyscrapers of one owner; a player has one
-    plot in a district.
+def check_position(game: Game) -> None:
+    """Each card is in one place: a hand, a bid, a stack, under a stack, or turned up by Alea. A
+    plot is empty, or has one or two businesses, or skyscrapers of one owner; a player has one plot
+    in a district. What is known of a hand is in it: the other numbers of views are read off
+    positions in tests/test_observation.py, the values of plots by the referee.
     """
     state = game.state
+    assert cards_of(state) == PACK
+    assert (state["hand"] >= 0).all()
+    assert (state["face_down"] >= 0).all()
     businesses = state["tiles"].sum(axis=2)
     assert businesses.max() <= 2
     assert ((state["owner"] == NONE) == (state["floors"] == 0)).all()
@@ -91,13 +88,7 @@ def check_plots(game: Game) -> None:
     gone = state["stopped"] == 1
     assert businesses[gone].sum() + state["floors"][gone].sum() == 0
     assert gone.sum() == state["stops"] <= 2
-
-
-def check_knowledge(game: Game) -> None:
-    """What is known of a hand is in it. The other numbers of views are read off positions in
-    tests/test_observation.py, the values of plots by the referee.
-    """
-    hidden = game.state["hand"] - game.state["known"]
+    hidden = state["hand"] - state["known"]
     assert (hidden >= 0).all()
     assert (hidden.sum(axis=2)[:, :5] <= 1).all()  # of each colour one card was dealt
 
@@ -119,8 +110,7 @@ def test_cards_skyscrapers_and_tiles_are_conserved(game: Game, agent: Any) -> No
     tiles_gone = 0
     scores = np.zeros(game.num_players, np.int64)
     for before, events in play(game, agent):
-        for check in (check_cards, check_plots, check_knowledge):
-            check(game)
+        check_position(game)
         if before["phase"] == 0:
             to_place[int(before["seat"])] -= 1
         scores += sum(np.array(event["vp"]) for event in events if event["event"] == "vp")

@@ -41,10 +41,9 @@ def test_a_variation_keeps_the_past_and_has_new_chance(players: int) -> None:
 
 def test_finished_games_are_refused() -> None:
     recording = Recording.of(played(2).to_record())
-    with pytest.raises(OptionError, match="over"):
-        variation(recording, recording.steps)
-    with pytest.raises(OptionError, match="no step -1"):
-        variation(recording, -1)
+    for step, message in ((recording.steps, "over"), (-1, "no step -1")):
+        with pytest.raises(OptionError, match=message):
+            variation(recording, step)
 
 
 def test_hidden_cards_are_resampled_on_own_boards() -> None:

@@ -29,9 +29,8 @@ from skyenv.rules.state import (
     GAME_DTYPE,
     PHASE_BID,
 )
-from test_properties import cards_of
+from test_properties import PACK, cards_of
 
-PACK = [[5, 4, 3]] * 5 + [[20, 16, 14]]
 inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")
 
 
@@ -219,10 +218,9 @@ def test_invalid_seeds_are_refused(seeds: object, message: str) -> None:
 def test_invalid_views_are_refused() -> None:
     games = Games(2, seed=1)
     views = view(games.state, 0)
-    with pytest.raises(OptionError, match="views must be records of VIEW_DTYPE"):
-        resample(games.state, [1, 2])
-    with pytest.raises(OptionError, match="views must be records of VIEW_DTYPE"):
-        resample(views.reshape(1, 2), [1, 2])
+    for other in (games.state, views.reshape(1, 2)):
+        with pytest.raises(OptionError, match="views must be records of VIEW_DTYPE"):
+            resample(other, [1, 2])
     for field, value in (
         ("seat", 2),
         ("seat", -1),

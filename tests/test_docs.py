@@ -64,7 +64,10 @@ def run(words: str) -> int:
 @pytest.mark.programs
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.strip().splitlines()[0][:40])
-def test_code_blocks_run_at_the_prompt(block: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_code_blocks_run_at_the_prompt(
+    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     prompt = Prompt({"__name__": "readme"})
     wants_more = False
     for line in [*block.splitlines(), ""]:

@@ -36,9 +36,13 @@ def check_name(interface: str, name: str, known: Sequence[str]) -> None:
         OptionError: it has none; the message names a similar one.
     """
     if name not in known:
-        similar = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {similar[0]}?" if similar else f"choose from {', '.join(known)}"
-        raise OptionError(f"{interface} has no option {name:.60}; {hint}")
+        raise OptionError(f"{interface} has no option {name:.60}; {meant_name(name, known)}")
+
+
+def meant_name(name: str, known: Sequence[str]) -> str:
+    """Return a hint at what an unknown name may mean: a similar known one, or all of them."""
+    similar = difflib.get_close_matches(name, known, 1)
+    return f"did you mean {similar[0]}?" if similar else f"choose from {', '.join(known)}"
 
 
 def checks_names(

@@ -18,12 +18,22 @@ from skyenv.agents import Agent, ReportingAgent, agents_help, decide_game, make_
 from skyenv.analysis import commands as analysis
 from skyenv.arena import benchmark
 from skyenv.arena import commands as arena
-from skyenv.console.options import Options, Parser, argument, common, option, run_program
+from skyenv.checks import meant_name
+from skyenv.console.options import (
+    BAD_COMMAND,
+    Options,
+    Parser,
+    argument,
+    common,
+    complain,
+    option,
+    run_program,
+)
 from skyenv.console.progress import progress
 from skyenv.console.tables import counted
 from skyenv.dataset import commands as dataset
 from skyenv.engine.game import Game
-from skyenv.errors import OptionError
+from skyenv.errors import OptionError, shown
 from skyenv.files import writing
 from skyenv.page import commands as page
 from skyenv.records import verify
@@ -61,10 +71,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     for name, command in COMMANDS.items():
         commands.add_parser(name, help=command.what, add_help=False)
+    if words[0] not in COMMANDS and not words[0].startswith("-"):
+        return _refuse(words[0])
     name = parser.parse_args(words[:1]).command
     command = COMMANDS[name]
     about = f"{command.what[0].upper()}{command.what[1:]}."
     return run_program(command.options, f"skyenv {name}", about, command.run, words[1:])
+
+
+def _refuse(word: str) -> int:
+    """Say that there is no such command, and what may be meant; return the exit code."""
+    trainer = "a clone's trainer is python -m experiments.training.train (docs/training.md)"
+    meant = trainer if word == "train" else meant_name(word, list(COMMANDS))
+    complain("skyenv", f"there is no command {shown(word)}; {meant}")
+    return BAD_COMMAND
 
 
 # ---- record ----

@@ -173,7 +173,9 @@ def test_the_console_script_searches_the_working_directory(tmp_path: Path) -> No
 
 PLAYED_OR_RECORDED = "name either AGENTs or --records, not both"
 WRONG_COMMANDS = [
-    ("dance", "invalid choice: 'dance'"),
+    ("dance", "there is no command 'dance'; choose from record, verify"),
+    ("evalute", "there is no command 'evalute'; did you mean evaluate"),
+    ("train", "a clone's trainer is python -m experiments.training.train"),
     ("verify", "FILE is required: the record"),
     ("record", "-o/--output is required: the file to write"),
     ("record -o out --agents nobody", "nobody"),
@@ -245,7 +247,7 @@ def test_errors_are_one_line_and_precede_any_output(
     before = set(games.parent.iterdir())
     assert main_of(words) == code
     output, errors = capsys.readouterr()
-    program = "skyenv" if words == "dance" else words.split()[0]
+    program = "skyenv" if words in ("dance", "evalute", "train") else words.split()[0]
     assert (output, errors.count("\n")) == ("", 1)
     assert errors.startswith(f"{program}: error: ")
     assert complaint in errors

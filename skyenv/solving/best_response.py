@@ -291,7 +291,8 @@ class Loss(NamedTuple):
 
     def text(self) -> str:
         """Return the loss as a line of text."""
-        after = f" after {', '.join(self.after)}" if self.after else ""
+        events = [event for event in self.after if not event.endswith(" bid done")]
+        after = f" after {', '.join(events)}" if events else ""
         black = " ".join(map(str, self.black)) or "no"
         return (
             f"seat {self.seat} with black {black}{after}: plays {self.played} ({self.share:.0%}), "

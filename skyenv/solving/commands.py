@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import sys
+import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy as np
 from skyenv.agents import Agent, agents_help, make_agent
 from skyenv.console.options import BAD_DATA, Options, argument, common, option
 from skyenv.console.progress import progress
-from skyenv.console.tables import columns, counted, csv_text, latex
+from skyenv.console.tables import WIDTH, columns, counted, csv_text, latex
 from skyenv.engine.openings import OF_AUCTIONS, TASKS, measured, openings
 from skyenv.engine.rewards import CARD_VP
 from skyenv.errors import CheckpointError, OptionError, shown
@@ -134,10 +135,11 @@ def _between(low: float, high: float) -> str:
 
 
 def loss_lines(rows: Sequence[Row]) -> str:
-    """Return the largest losses, a line for each decision."""
+    """Return the largest losses, a paragraph for each decision."""
     losses = [(row["opening"], Loss(**loss)) for row in rows for loss in row["losses"]]
     losses.sort(key=lambda found: -found[1].vp)
-    return "\n".join(f"{opening}, {loss.text()}" for opening, loss in losses[:LISTED])
+    texts = [f"{opening}, {loss.text()}" for opening, loss in losses[:LISTED]]
+    return "\n".join(textwrap.fill(text, WIDTH, subsequent_indent="  ") for text in texts)
 
 
 # ---- exploitability ----

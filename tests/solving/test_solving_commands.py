@@ -28,7 +28,8 @@ def test_exploitability_prints_and_stores_every_opening(
         assert f"{row['nash_conv']:.3f}" in printed
         assert row["nash_conv"] == pytest.approx(sum(row["gains"]))
         assert row["share"] == pytest.approx(row["nash_conv"] / row["range"])
-        assert f"{row['losses'][0]['better']} is better" in printed
+        assert f"{row['losses'][0]['better']} is better" in " ".join(printed.split())
+    assert max(map(len, printed.splitlines())) <= 80
     mean = np.mean([row["nash_conv"] for row in told["rows"]])
     assert f"mean {mean:.3f} " in " ".join(printed.split())
     assert main([*words, "3"]) == 1

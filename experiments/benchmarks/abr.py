@@ -7,6 +7,7 @@ from experiments.benchmarks.tasks import mean
 from experiments.figures import Figure, Scale
 from experiments.training.best_response import BestResponse, BestResponseConfig
 from experiments.training.closing import gains
+from experiments.training.config import FOR_TASKS
 from skyenv.agents import make_agent
 from skyenv.engine.openings import measured
 from skyenv_agents.learned.networks import NetworkAgent
@@ -15,14 +16,10 @@ TARGET: Final = "greedy"
 TASK: Final = "duel-4/1024-1031"  # the first 8 held-out openings
 SEEDS: Final = (1, 2, 3)
 RECIPE: Final[dict[str, Any]] = {
-    "games": 64,
-    "steps": 16,
-    "batch": 256,
+    **FOR_TASKS,
     "epochs": 4,
     "entropy": 0.1,
     "final_entropy": 0.01,
-    "precision": "float32",
-    "device": "cpu",
 }
 
 
@@ -42,9 +39,7 @@ def abr(scale: Scale) -> Iterator[Figure]:
 
 def respond(seed: int, decisions: int) -> NetworkAgent:
     """Return a response to TARGET, trained by the recipe, that takes its most probable actions."""
-    config = BestResponseConfig(
-        target=TARGET, task=TASK, seed=seed, decisions=decisions, minutes=0.0, **RECIPE
-    )
+    config = BestResponseConfig(target=TARGET, task=TASK, seed=seed, decisions=decisions, **RECIPE)
     training = BestResponse(config)
     training.begin()
     try:

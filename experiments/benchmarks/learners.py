@@ -21,7 +21,7 @@ import torch
 from experiments.baselines import reinforce, sb3_maskable_ppo
 from experiments.benchmarks.mccfr import Sampler
 from experiments.benchmarks.tasks import answers
-from experiments.training.config import Config
+from experiments.training.config import FOR_TASKS, Config
 from experiments.training.train import Training
 from skyenv.agents import Decisions, Evaluations
 from skyenv.envs.sb3 import SkyenvVecEnv
@@ -107,13 +107,8 @@ def ppo(problem: Problem, **options: Any) -> Learner:
         task=problem.task,
         seed=problem.seed,
         decisions=problem.decisions,
-        minutes=0.0,
-        games=GAMES,
-        steps=16,
-        batch=256,
         opponent_share=0.0,
-        precision="float32",
-        device="cpu",
+        **FOR_TASKS,
         **options,
     )
     training = Training(config)

@@ -33,6 +33,15 @@ AGENTS: Final = {"against", "fixed_opponents", "target"}
 PAST: Final = "past"
 # Between the seeds of two kinds of tables: more games than a run plays.
 SEEDS_APART: Final = 10**9
+# Options with which networks learn bidding tasks on one core: batches are smaller than by default.
+FOR_TASKS: Final[Mapping[str, Any]] = {
+    "minutes": 0.0,
+    "games": 64,
+    "steps": 16,
+    "batch": 256,
+    "precision": "float32",
+    "device": "cpu",
+}
 # Default of a new network's prior.
 PRIOR_WEIGHT: Final = 6.0
 # Upper limit of counts.

@@ -15,7 +15,7 @@ import numpy as np
 from tqdm import tqdm
 
 from experiments.figures import check_plots, save
-from experiments.training.config import Config
+from experiments.training.config import FOR_TASKS, Config
 from experiments.training.run import MODEL
 from experiments.training.train import Training
 from skyenv.agents import Agent, make_agent
@@ -52,17 +52,19 @@ def config_of(options: FirstOptions) -> Config:
         task=TASK,
         seed=options.seed,
         decisions=options.decisions,
-        minutes=0.0,
-        games=64,
-        steps=16,
-        batch=256,
         opponent_share=0.0,
         entropy=0.3,
         final_entropy=0.03,
         mean_kl=0.1,
-        precision="float32",
-        device="cpu",
+        **FOR_TASKS,
     )
+
+
+def exploitability(agent: Agent, openings: Sequence[Opening]) -> float:
+    """Return the mean NashConv of an agent that reports its probabilities, in VP."""
+    policies = [policy_of(agent, opening).policy for opening in openings]
+    trees = [Evaluator(opening.tree) for opening in openings]
+    return float(np.mean([*map(Evaluator.nash_conv, trees, policies)]))
 
 
 def learn(options: FirstOptions) -> None:
@@ -71,15 +73,7 @@ def learn(options: FirstOptions) -> None:
     folder = Path(options.run)
     folder.mkdir(parents=True, exist_ok=True)
     openings = [Opening(name) for name in measured(TASK, 8)]
-    evaluators = [Evaluator(opening.tree) for opening in openings]
-
-    def exploitability(agent: Agent) -> float:
-        parts = zip(openings, evaluators, strict=True)
-        return float(
-            np.mean([one.nash_conv(policy_of(agent, opening).policy) for opening, one in parts])
-        )
-
-    random = exploitability(make_agent("random"))
+    random = exploitability(make_agent("random"), openings)
     print(
         f"Two players bid for a district, 3 cards each. Best responses to random play win\n"
         f"{random:.2f} VP a game; to an equilibrium, 0. What can be won against a learner:"
@@ -92,13 +86,14 @@ def learn(options: FirstOptions) -> None:
                 training.update()
                 bar.update(min(training.decisions, options.decisions) - bar.n)
                 if training.finished() or training.decisions >= max(FIRST, NEXT * curve[-1][0]):
-                    found = exploitability(NetworkAgent(training.frozen()))
+                    found = exploitability(NetworkAgent(training.frozen()), openings)
                     curve.append((training.decisions, found))
                     tqdm.write(f"{training.decisions:>9,} decisions: {found:6.3f} VP")
         finally:
             training.end()
             write_atomically(folder / MODEL, training.model())
-            draw(curve, folder / "exploitability.png")
+            if len(curve) > 1:  # not interrupted before
+                draw(curve, folder / "exploitability.png")
     best = curve[-1][1]
     print(
         f"random {random:.2f} VP → your agent {best:.3f} → equilibrium 0\n"

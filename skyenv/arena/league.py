@@ -1,7 +1,7 @@
 """A league: a growing population of agents, and what each of them wins against each."""
 
 from collections.abc import Sequence
-from typing import Literal, Unpack
+from typing import Final, Literal, Unpack
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from skyenv.engine.options import GameKeywords, options_of
 from skyenv.errors import OptionError, needs_extra
 from skyenv.statistics import Estimate, interval
 
-MIXTURES = ("nash", "uniform")
+MIXTURES: Final = ("nash", "uniform")
 
 
 class League:

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from skyenv.console.tables import markdown
-from skyenv.errors import CheckpointError
+from skyenv.errors import CheckpointError, check_extra
 from skyenv.files import replacing, write_atomically
-from skyenv.render.extras import check_installed
 from skyenv.statistics import Estimate
 
 # Folder of the published figures.
@@ -150,8 +149,8 @@ def shown(figure: Figure) -> str:
 
 
 def check_plots() -> None:
-    """Raise RenderError if matplotlib is not installed."""
-    check_installed("matplotlib", extra="train")
+    """Raise MissingExtraError if matplotlib is not installed."""
+    check_extra("train", "matplotlib")
 
 
 def save(picture: Any, path: str | Path) -> None:

@@ -6,6 +6,7 @@ about input, and nothing else.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 
 def shown(value: object, length: int = 60) -> str:
@@ -35,24 +36,37 @@ def install_hint(extra: str) -> str:
     return f"install the extra [{extra}]: {in_a_clone}; of a wheel, 'skyenv-….whl[{extra}]'"
 
 
-@contextmanager
-def needs_extra(extra: str) -> Iterator[None]:
-    """Import modules that an extra installs.
-
-    Raises:
-        ModuleNotFoundError: a module is missing; the message names the extra.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f"{error}; {install_hint(extra)}", name=error.name) from error
-
-
 class SkyenvError(Exception):
     """Base class of skyenv's errors.
 
     All can be pickled: the constructor takes the message alone, the rest are attributes.
     """
+
+
+class MissingExtraError(SkyenvError, ModuleNotFoundError):
+    """A package of an extra isn't installed; the message names the extra, `name` the module."""
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Import modules that an extra installs; of nested blocks the outermost names its extra.
+
+    Raises:
+        MissingExtraError: a module is missing.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        text = f"No module named '{error.name}'; {install_hint(extra)}"
+        raise MissingExtraError(text, name=error.name) from None
+
+
+def check_extra(extra: str, *modules: str) -> None:
+    """Raise MissingExtraError unless modules of an extra are installed; import nothing."""
+    for module in modules:
+        if find_spec(module) is None:
+            with needs_extra(extra):
+                raise ModuleNotFoundError(name=module)
 
 
 class OptionError(SkyenvError, ValueError):
@@ -112,9 +126,7 @@ class AgentError(SkyenvError, ValueError):
 
 
 class RenderError(SkyenvError, ValueError):
-    """A picture can't be rendered or shown: a package of an extra is missing, or there is no
-    display.
-    """
+    """A picture can't be shown: there is no display."""
 
 
 class CheckpointError(SkyenvError, ValueError):
@@ -122,9 +134,7 @@ class CheckpointError(SkyenvError, ValueError):
 
 
 class DatasetError(SkyenvError, ValueError):
-    """A dataset can't be written or resumed: its folder is damaged or holds another one, or a
-    package is missing.
-    """
+    """A dataset can't be written or resumed: its folder is damaged or holds another one."""
 
 
 class FolderInUseError(SkyenvError, ValueError):

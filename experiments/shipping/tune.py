@@ -28,9 +28,8 @@ from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
 from skyenv.array_types import ArrayLike
 from skyenv.console.options import Options, argument, common, option, program
-from skyenv.errors import AgentError
+from skyenv.errors import AgentError, check_extra
 from skyenv.files import write_atomically
-from skyenv.render.extras import check_installed
 from skyenv.seeds import TUNING
 from skyenv.work import Pool, open_pool
 from skyenv_agents.heuristic.player import HeuristicAgent
@@ -68,9 +67,9 @@ def tune(tuning: Tuning, pool: Pool) -> Iterator[tuple[float, Weights]]:
         pool: the workers that play a generation's games.
 
     Raises:
-        AgentError: the agent has no weights, or cma is not installed.
+        AgentError: the agent has no weights, or MissingExtraError.
     """
-    check_installed("cma", extra="tune", error=AgentError)
+    check_extra("tune", "cma")
     import cma
 
     start = kind_of(tuning.agent).default_weights[tuning.players]

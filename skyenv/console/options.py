@@ -43,7 +43,15 @@ from typing import (
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.engine.thread_pool import DECISIONS_PER_THREAD, MAX_THREADS
-from skyenv.errors import AgentError, BoardError, CheckpointError, OptionError, SkyenvError, shown
+from skyenv.errors import (
+    AgentError,
+    BoardError,
+    CheckpointError,
+    MissingExtraError,
+    OptionError,
+    SkyenvError,
+    shown,
+)
 from skyenv.files import check_new
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.seeds import HIGHEST_SEED
@@ -231,11 +239,8 @@ def exit_code(program: str, run: Callable[[], int | None]) -> int:
     except SkyenvError as error:
         complain(program, str(error))
         # A wrong board file counts as bad data, though a board is an option of the library.
-        return (
-            BAD_COMMAND
-            if isinstance(error, (OptionError, AgentError)) and not isinstance(error, BoardError)
-            else BAD_DATA
-        )
+        command = isinstance(error, (OptionError, AgentError, MissingExtraError))
+        return BAD_COMMAND if command and not isinstance(error, BoardError) else BAD_DATA
     except BrokenPipeError:
         # The reader of the output has closed it. Python would fail again when it flushes stdout
         # at exit.

@@ -20,8 +20,7 @@ from skyenv.dataset.folder import Plan, write
 from skyenv.dataset.formats import FORMATS, MINARI, MODULES
 from skyenv.dataset.sources import Matches, Records, Source
 from skyenv.engine.rewards import REWARDS
-from skyenv.errors import DatasetError, OptionError
-from skyenv.render.extras import check_installed
+from skyenv.errors import DatasetError, OptionError, check_extra
 
 # Options that apply only to played games, not to records.
 PLAYED: Final = ("players", "side", "games", "seed", "max_turns")
@@ -71,7 +70,7 @@ def write_dataset(options: DatasetOptions) -> None:
     """Run ``dataset``."""
     out = options.out
     modules = [module for name in options.formats for module in MODULES[name]]
-    check_installed(*modules, extra="dataset", error=DatasetError)
+    check_extra("dataset", *modules)
     played = {name: getattr(options, name) for name in PLAYED}
     source: Source = (
         Records.of([Path(path) for path in options.records])

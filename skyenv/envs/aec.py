@@ -15,10 +15,6 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
-from pettingzoo import AECEnv, ParallelEnv
-from pettingzoo.utils import wrappers
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from skyenv.array_types import Float32, Int64
 from skyenv.checks import check_flag, check_integer, checks_names
@@ -36,8 +32,14 @@ from skyenv.envs.spaces import (
     in_one_line,
     observation_space,
 )
-from skyenv.errors import GameOverError, IllegalActionError
+from skyenv.errors import GameOverError, IllegalActionError, needs_extra
 from skyenv.rules.actions import NUM_ACTIONS
+
+with needs_extra("pettingzoo"):
+    from gymnasium import spaces
+    from pettingzoo import AECEnv, ParallelEnv
+    from pettingzoo.utils import wrappers
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 _ROW = np.zeros(1, dtype=np.int64)  # the rows of a batch of one game
 

@@ -2,7 +2,8 @@
 
 from skyenv.checks import check_choice
 from skyenv.engine.games import Games
-from skyenv.render.extras import PIXELS, check_installed
+from skyenv.errors import check_extra
+from skyenv.render.extras import PIXELS
 from skyenv.render.raster import RGB, rgb
 from skyenv.render.svg import svg
 from skyenv.render.text import text
@@ -26,13 +27,13 @@ class Renderer:
 
     Raises:
         OptionError: there is no such mode.
-        RenderError: the mode needs the extra ``[pictures]``, which isn't installed.
+        MissingExtraError: the mode needs the extra ``[pictures]``, which isn't installed.
     """
 
     def __init__(self, render_mode: str | None) -> None:
         if render_mode is not None:
             check_choice("render_mode, if not None,", render_mode, RENDER_MODES)
-            check_installed(*_MODULES.get(render_mode, ()))
+            check_extra("pictures", *_MODULES.get(render_mode, ()))
         self.mode = render_mode
         self.window = Window()
 

@@ -11,8 +11,6 @@ import numpy as np
 from skyenv.array_types import AnyArray, Bool, Float32, Int64
 from skyenv.checks import checks_names
 from skyenv.envs.episodes import each_info, row_seeds
-from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
-from skyenv.envs.spaces import action_space
 from skyenv.errors import needs_extra, shown
 
 with needs_extra("train"):
@@ -20,6 +18,8 @@ with needs_extra("train"):
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import VecEnv
 
+    from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
+    from skyenv.envs.spaces import action_space
 
 # Games in a mean of win shares, as many as SB3 takes for rewards.
 WINDOW: Final = 100

@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar, Unpack
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 
@@ -13,6 +12,10 @@ from skyenv.envs.learner import LearnerEnv, LearnerGame, LearnerKeywords
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.rendering import RENDER_MODES
 from skyenv.envs.spaces import action_space
+from skyenv.errors import needs_extra
+
+with needs_extra("gymnasium"):
+    import gymnasium
 
 
 class FifthAvenueEnv(LearnerEnv, gymnasium.Env[Any, np.int64]):

@@ -8,12 +8,15 @@ the infos.
 from typing import Any, Final
 
 import numpy as np
-from gymnasium import spaces
 
 from skyenv.array_types import AnyArray, Float32, Int8
 from skyenv.checks import check_choice, check_flag
 from skyenv.engine.observation import HIGH, LOW
+from skyenv.errors import needs_extra
 from skyenv.rules.actions import NUM_ACTIONS
+
+with needs_extra("gymnasium"):
+    from gymnasium import spaces
 
 Mask = Int8
 ACTION_MASK: Final = "action_mask"

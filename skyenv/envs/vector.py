@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Unpack
 
-import gymnasium
 import numpy as np
-from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space
 
 from skyenv.array_types import AnyArray, ArrayLike, Bool, Float64, Int64
 from skyenv.checks import checks_names, whole_numbers
@@ -15,7 +12,12 @@ from skyenv.envs.learner import LearnerEnv, LearnerGames, LearnerKeywords
 from skyenv.envs.registration import ENV_ID, step_limit
 from skyenv.envs.rendering import RENDER_MODES
 from skyenv.envs.spaces import action_space, in_one_line
-from skyenv.errors import IllegalActionError, OptionError
+from skyenv.errors import IllegalActionError, OptionError, needs_extra
+
+with needs_extra("gymnasium"):
+    import gymnasium
+    from gymnasium.vector import AutoresetMode
+    from gymnasium.vector.utils import batch_space
 
 Observations = Any
 """A float32 array, or a dict of it and the masks."""

@@ -16,7 +16,7 @@ from skyenv.agents import agents_help
 from skyenv.console.options import Options, argument, option
 from skyenv.console.progress import progress
 from skyenv.console.tables import counted
-from skyenv.errors import OptionError, SkyenvError, install_hint
+from skyenv.errors import OptionError, SkyenvError, needs_extra
 from skyenv.files import writing
 from skyenv.page.addresses import address_to_listen_on, names_of, public_name
 from skyenv.page.agents.catalogue import catalogue
@@ -103,12 +103,8 @@ def play(options: PlayOptions) -> None:
     """Serve the page on this machine and open it in a browser. Ctrl-C ends it; games are stored."""
     if VARIANT:
         raise OptionError(f"the page supports only the printed rules, not variant {VARIANT}")
-    try:
+    with needs_extra("page"):
         from skyenv.page import web
-    except ImportError as error:
-        raise OptionError(
-            f"the page needs the package {error.name}; {install_hint('page')}"
-        ) from error
     names = names_of(options.host)
     public = None if options.public_host is None else public_name(options.public_host)
     chosen = catalogue(options.agents)

@@ -8,13 +8,11 @@ from skyenv.console.options import Options, argument, option
 from skyenv.console.progress import progress
 from skyenv.console.tables import counted
 from skyenv.engine.game import Game
-from skyenv.errors import RenderError
 from skyenv.files import check_writable, write_atomically
 from skyenv.records import nth_game
 from skyenv.records.format import MAX_INT32
 from skyenv.records.reader import named
 from skyenv.render.colours import THEMES
-from skyenv.render.extras import PIXELS, check_installed
 from skyenv.render.film import film
 from skyenv.render.raster import HIGHEST_FPS, LARGEST, animation, png
 from skyenv.render.svg import svg
@@ -81,8 +79,6 @@ def show(options: ShowOptions) -> None:
 
 def _draw(options: ShowOptions, game: Game, names: Sequence[str] | None) -> None:
     """Write the pictures of a position."""
-    if options.png is not None:
-        check_installed(*PIXELS, error=lambda why: RenderError(f"--png: {why}"))
     check_writable(*(path for path in (options.svg, options.png) if path is not None))
     drawn = svg(
         game.state,

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import skyenv
 from skyenv.engine.thread_pool import cores
-from skyenv.errors import OptionError, SkyenvError, cause, install_hint
+from skyenv.errors import OptionError, SkyenvError, cause, needs_extra
 from skyenv.files import digest_of
 from skyenv.rules.variant import VARIANT
 from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Job, Pool, WorkerDiedError, portable
@@ -57,15 +57,13 @@ def connect(address: str, workers: int = 0) -> Any:
         workers: CPUs of a local Ray; 0: one per core.
 
     Raises:
-        OptionError: Ray isn't installed, or no cluster at that address.
+        MissingExtraError: Ray isn't installed. OptionError: no cluster at that address.
     """
     is_local = address == LOCAL
     for name, value in (QUIET | (OF_THIS_MACHINE if is_local else {})).items():
         os.environ.setdefault(name, value)
-    try:
+    with needs_extra("ray"):
         import ray
-    except ImportError as error:
-        raise OptionError(f"ray isn't installed ({error}); {install_hint('ray')}") from error
     before = signal.getsignal(signal.SIGTERM)
     try:
         if not ray.is_initialized():

@@ -8,7 +8,7 @@ from pyarrow import parquet as pq
 from small_datasets import contents
 
 from processes import main_of
-from skyenv.console.options import BAD_DATA
+from skyenv.console.options import BAD_COMMAND, BAD_DATA
 
 pytestmark = pytest.mark.usefixtures("in_this_process")
 
@@ -54,7 +54,7 @@ def test_records_are_converted_and_unfinished_games_are_counted(
 def test_a_missing_package_names_the_extra(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skyenv.render.extras.find_spec", lambda name: name != "h5py" or None)
-    assert main_of(f"dataset {SHORT} -o {tmp_path / 'out'} --formats minari") == BAD_DATA
+    monkeypatch.setattr("skyenv.errors.find_spec", lambda name: name != "h5py" or None)
+    assert main_of(f"dataset {SHORT} -o {tmp_path / 'out'} --formats minari") == BAD_COMMAND
     assert "No module named 'h5py'; install the extra [dataset]" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

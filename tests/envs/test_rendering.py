@@ -15,7 +15,7 @@ from skyenv.engine.knowledge import resample, view
 from skyenv.envs.registration import ENV_ID
 from skyenv.envs.sb3 import SkyenvVecEnv
 from skyenv.envs.vector import FifthAvenueVectorEnv
-from skyenv.errors import RenderError
+from skyenv.errors import MissingExtraError
 
 SEAT = 1
 KINDS: dict[str, Callable[..., Any]] = {
@@ -139,10 +139,10 @@ def test_a_missing_pictures_extra_is_reported_on_construction(
 ) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        "skyenv.render.extras.find_spec",
+        "skyenv.errors.find_spec",
         lambda name: None if name == "thorvg_python" else find(name),
     )
     assert fifth_avenue_v0.raw_env(render_mode="ansi").render_mode == "ansi"
     for mode in ("human", "rgb_array"):
-        with pytest.raises(RenderError, match="pip install"):
+        with pytest.raises(MissingExtraError, match="pip install"):
             fifth_avenue_v0.raw_env(render_mode=mode)

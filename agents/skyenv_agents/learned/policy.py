@@ -13,7 +13,7 @@ from typing import Any, Final
 from skyenv.agents import Decisions, Evaluations
 from skyenv.array_types import Float32, Float64, Int8
 from skyenv.engine.observation import OBSERVATION_SIZE
-from skyenv.errors import AgentError, CheckpointError, cause, install_hint
+from skyenv.errors import CheckpointError, cause, needs_extra
 from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents.learned.networks import PolicyPlayer, masked_softmax, name_of
 
@@ -142,12 +142,8 @@ class PolicyAgent(MaskedAgent):
         return self.policy.action_net(self.policy.mlp_extractor.forward_actor(features))
 
     def _load(self, path: Path) -> Any:
-        try:
+        with needs_extra("train"):
             from sb3_contrib import MaskablePPO
-        except ImportError as error:
-            raise AgentError(
-                f"the checkpoint needs a missing package: {error}; {install_hint('train')}"
-            ) from error
         if not path.is_file():
             raise CheckpointError(f"there is no checkpoint {path}")
         try:

@@ -53,7 +53,6 @@ from skyenv.rules.components import (
     NUM_RANKS,
     SET_START,
     SIXTH,
-    SKYSCRAPERS_PER_OPTION,
     STREETS,
 )
 from skyenv.rules.state import (
@@ -201,8 +200,8 @@ def types_in_set(game: Any) -> list[int]:
 def _why_no_option(game: Any, action: int) -> Sentence | None:
     """TURN-2, TURN-3, BUS-1, SCO-1."""
     if action == OPTION_A:
-        enough = int(game["general"][game["seat"]]) >= SKYSCRAPERS_PER_OPTION
-        return None if enough else _because("your general supply is empty", "TURN-2")
+        some = int(game["general"][game["seat"]]) > 0
+        return None if some else _because("your general supply is empty", "TURN-2")
     if OPTION_B <= action < OPTION_C:
         if action - OPTION_B not in types_in_set(game):
             return _because(

@@ -56,10 +56,10 @@ def return_alea_cards(game: GameRecord) -> None:
 
 @rule
 def best_empty_value(game: GameRecord, district: int) -> int:
-    """ALEA-6: return the highest VP of a skyscraper on an empty plot of the district; 0 if no plot
-    is empty.
+    """ALEA-6: return the highest VP of a skyscraper on an empty plot of the district; NONE if no
+    plot is empty. A variant's plots may be worth 0.
     """
-    best = 0
+    best = NONE
     for plot in range(NUM_COLOURS):
         if plot_is_empty(game, district, plot):
             best = max(best, int(game.value[district, plot]))
@@ -98,7 +98,7 @@ def alea_wins(game: GameRecord, log: LogRecord) -> None:
     if district == CENTRAL_PARK:
         return
     best = best_empty_value(game, district)
-    if best > 0:
+    if best != NONE:
         alea_builds(game, log, district, best)
     else:
         carry_out_stop(game, log, district, ALEA)

@@ -71,7 +71,7 @@ PHASE_FIRST_ACTION: Final = np.array(
 @rule
 def legal_options(game: GameRecord, mask: Array) -> None:
     """TURN-2, TURN-3: mark the options that the seat on turn may choose."""
-    mask[OPTION_A] = game.general[game.seat] >= SKYSCRAPERS_PER_OPTION
+    mask[OPTION_A] = game.general[game.seat] > 0
     mask[OPTION_C] = 1
     types = types_in_current_set(game)
     if types != 0 and some_plot_takes_business(game):
@@ -117,8 +117,9 @@ def apply_option(game: GameRecord, log: LogRecord, action: int) -> None:
     game.step = 1
     if action == OPTION_A:
         game.option = 0
-        game.general[game.seat] -= SKYSCRAPERS_PER_OPTION
-        game.supply[game.seat] += SKYSCRAPERS_PER_OPTION
+        taken = min(int(game.general[game.seat]), SKYSCRAPERS_PER_OPTION)  # a variant: the rest
+        game.general[game.seat] -= taken
+        game.supply[game.seat] += taken
         go_on(game, log)
     elif action < OPTION_C:
         game.option = 1

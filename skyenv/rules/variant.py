@@ -16,12 +16,12 @@ import os
 import re
 import sys
 import tomllib
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from skyenv.errors import OptionError, shown
 
 ENVIRONMENT: Final = "SKYENV_VARIANT"
+LONGEST: Final = 10_000  # characters of a variant
 Value = TypeVar("Value", int, tuple[int, ...])
 Format = TypeVar("Format", int, str)
 
@@ -54,7 +54,10 @@ def _read() -> tuple[str, str, dict[str, Any]]:
     text = os.environ.get(ENVIRONMENT, "")
     try:
         if text and "\n" not in text:
-            text = Path(text).read_text(encoding="utf-8-sig") + "\n"
+            with open(text, "rb") as file:  # a device may have no end
+                text = str(file.read(LONGEST + 1), "utf-8-sig") + "\n"
+        if len(text) > LONGEST:
+            raise ValueError(f"it has more than {LONGEST} characters")
         content = tomllib.loads(text)
         name, constants = content.pop("name", ""), content.pop("constants", {})
         if content or not isinstance(constants, dict):
@@ -107,7 +110,7 @@ def check(conditions: dict[str, bool]) -> None:
     """
     if others := _values.keys() - CHANGEABLE.keys():
         raise _refusal(
-            f"there is no constant {', '.join(sorted(others))} to change; there are "
+            f"there is no constant {shown(', '.join(sorted(others)))} to change; there are "
             f"{', '.join(CHANGEABLE)}"
         )
     for text, is_fulfilled in conditions.items():

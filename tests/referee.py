@@ -4,12 +4,13 @@ with.
 Written from RULES.md and INTERFACE.md alone; it shares nothing with the engine. It replays a game
 record line by line. At every decision it works out the seat to act and the legal actions by itself,
 and for every action the exact event lines that must follow. From the record it takes only what
-chance or a player decided.
+chance or a player decided. A variant's constants, and the openings of bidding tasks, are given to
+it.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -30,14 +31,10 @@ COMMISSIONERS = ("white", "beige")
 VALUES = (4, 5, 6)
 ALEA = -1
 
-COLORED_DECK = {4: 5, 5: 4, 6: 3}  # COM-1, per colour
-BLACK_DECK = {4: 20, 5: 16, 6: 14}  # COM-1
-TILES_PER_BUSINESS = 9  # COM-3
-LIMIT = {4: 3, 5: 2, 6: 1}  # COM-10
-PLOT_VP = (1, 2, 3, 5, 8)  # SCO-2, by number of different businesses
 SET_SIZES = (3, 2, 3, 2, 3, 2, 3, 2)  # SET-3
-BONUS = {3: (4, 3), 6: (6, 4), 9: (8, 5)}  # BUS-4: placed -> (VP, districts needed)
+BONUS_AFTER = (3, 6, 9)  # BUS-4: businesses placed
 LAST_BUSINESS = 12  # BUS-5
+PRICE = 1.5  # VP that a task charges for each card paid
 STREETS = {  # COM-5; MOVE-4 for the park
     CITY_HALL: (0, 1),
     0: (2, 3),
@@ -52,6 +49,38 @@ STREETS = {  # COM-5; MOVE-4 for the park
 
 OPTION_A, OPTION_B, OPTION_C, OPTION_D = 0, 1, 5, 6
 PLOT, TAKE, MOVE, PASS, BID, BID_BLACK, BID_DONE, BUILD, STOP = 13, 55, 60, 78, 79, 94, 97, 98, 102
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What a variant may change; by value 4, 5 and 6 where there are three of a card."""
+
+    coloured_cards: Sequence[int] = (5, 4, 3)  # COM-1, of each colour
+    black_cards: Sequence[int] = (20, 16, 14)  # COM-1
+    build_limit: Sequence[int] = (3, 2, 1)  # COM-10
+    starting_supply: int = 3  # COM-2
+    starting_general_supply: int = 12  # COM-2
+    skyscrapers_per_option: int = 3  # TURN-2
+    alea_skyscrapers: int = 18  # ALEA-1
+    starting_black_cards: int = 4  # SET-5
+    tiles_per_business: int = 9  # COM-3
+    plot_value: Sequence[int] = (1, 2, 3, 5, 8)  # SCO-2, by number of different businesses
+    bonus_vp: Sequence[int] = (4, 6, 8)  # BUS-4, at each of BONUS_AFTER
+    bonus_districts: Sequence[int] = (3, 4, 5)  # BUS-4
+    max_stops: int = 2  # STOP-6
+    tiles_turned_up: int = 3  # END-3
+
+    def deck(self, color: int) -> Counter[int]:
+        """COM-1: the number of cards of each value."""
+        cards = self.black_cards if color == BLACK else self.coloured_cards
+        return Counter(dict(zip(VALUES, cards, strict=True)))
+
+    def limit(self, cards: Sequence[Card]) -> int:
+        """COM-10: what the highest of these cards allows to build."""
+        return self.build_limit[max(value for _, value in cards) - 4]
+
+
+PRINTED = Constants()
 
 
 def _action_names() -> tuple[str, ...]:
@@ -165,12 +194,19 @@ def _is_int(value: object, low: int | None = None) -> bool:
     return type(value) is int and (low is None or value >= low)
 
 
-def check_header(header: object) -> None:
+FORMAT, TASK_FORMAT = "skyenv-record", "skyenv-task-record"
+
+
+def check_header(header: object, constants: Constants = PRINTED, is_task: bool = False) -> None:
     """A header as INTERFACE.md defines it."""
     names = ("format", "version", "players", "side", "rings", "max_turns", "seed", "agents")
-    head = _only_fields("a header", header, names)
-    if not same([head["format"], head["version"]], ["skyenv-record", 1]):
-        _refute("format skyenv-record, version 1", [head["format"], head["version"]])
+    head = _only_fields("a header", header, (*names, "task") if is_task else names)
+    wanted = TASK_FORMAT if is_task else FORMAT
+    plain, of_variant, _ = str(head["format"]).partition(" of variant ")
+    if not same([plain, head["version"]], [wanted, 1]) or bool(of_variant) != (
+        constants != PRINTED
+    ):
+        _refute(f"format {wanted}, version 1", [head["format"], head["version"]])
     if not _is_int(head["players"], 2) or head["players"] > 4:
         _refute("2 to 4 players", head["players"])
     if head["side"] not in ("front", "back"):
@@ -209,7 +245,7 @@ def _check_rings(rings: object, side: str) -> None:
             _refute(f"a ring has each of {wanted} once (COM-6, COM-8)", ring)
 
 
-def check_setup(setup: object, players: int, side: str) -> None:
+def check_setup(setup: object, players: int, side: str, constants: Constants) -> None:
     """SET-1 to SET-5: the counts, and where the first businesses lie."""
     start = _only_fields("a setup", setup, ("event", "plots", "row", "hands", "tops"))
     if start["event"] != "setup":
@@ -223,9 +259,9 @@ def check_setup(setup: object, players: int, side: str) -> None:
     ):
         _refute("a supply row of twenty businesses (SET-3)", row)
     tiles = Counter(row) + Counter(business for _, business in start["plots"].values())
-    if max(tiles.values()) > TILES_PER_BUSINESS:
-        _refute("9 businesses of each type (COM-3)", dict(tiles))
-    _check_hands(start["hands"], _only_fields("tops", start["tops"], COLORS), players)
+    if max(tiles.values()) > constants.tiles_per_business:
+        _refute(f"{constants.tiles_per_business} businesses of each type (COM-3)", dict(tiles))
+    _check_hands(start["hands"], _only_fields("tops", start["tops"], COLORS), players, constants)
 
 
 def _check_first_businesses(plots: dict[str, Any], side: str) -> None:
@@ -245,14 +281,14 @@ def _check_first_businesses(plots: dict[str, Any], side: str) -> None:
         _refute("every plot colour is used once or twice (SET-1)", dict(uses))
 
 
-def _check_hands(hands: object, tops: dict[str, Any], players: int) -> None:
+def _check_hands(hands: object, tops: dict[str, Any], players: int, constants: Constants) -> None:
     """SET-4, SET-5: one card per colour and four black ones each, out of decks that hold them."""
     if not isinstance(hands, list) or len(hands) != players:
         _refute("one hand per seat", hands)
     dealt: Counter[Card] = Counter()
     for hand in hands:
         for color, values in _only_fields("a hand", hand, HAND_COLORS).items():
-            size = 4 if color == "black" else 1
+            size = constants.starting_black_cards if color == "black" else 1
             if (
                 not isinstance(values, list)
                 or len(values) != size
@@ -267,7 +303,7 @@ def _check_hands(hands: object, tops: dict[str, Any], players: int) -> None:
             _refute(f"a visible {color} top with value 4 to 6 (SET-4)", value)
         dealt[HAND_COLORS.index(color), value] += 1
     for (index, value), count in dealt.items():
-        held = (BLACK_DECK if index == BLACK else COLORED_DECK)[value]
+        held = constants.deck(index)[value]
         if count > held:
             _refute(f"{held} {HAND_COLORS[index]} {value}s (COM-1)", f"{count} of them dealt")
 
@@ -283,27 +319,26 @@ class Referee:
     `legal()` and `seat` tell the decision that is open; `play` goes on.
     """
 
-    def __init__(self, header: Event, setup: Event) -> None:
-        """Check the setup, and put up the game (SET-1 to SET-7)."""
-        check_setup(setup, header["players"], header["side"])
+    def __init__(self, header: Event, constants: Constants) -> None:
+        """Put up the board (SET-6, SET-7)."""
+        self.constants = constants
         self.players: int = header["players"]
         self.max_turns: int = header["max_turns"]
         self.rings = [[PLOTS.index(name) for name in ring] for ring in header["rings"]]
         self.plots = [[Plot() for _ in ring] for ring in self.rings]
-        for name, (plot, business) in setup["plots"].items():
-            self.plots[DISTRICTS.index(name)][PLOTS.index(plot)].tiles.append(
-                BUSINESSES.index(business)
-            )
-        row = [BUSINESSES.index(name) for name in setup["row"]]
-        self.sets = [[row.pop(0) for _ in range(size)] for size in SET_SIZES]
-        self._deal(setup)
-        self.supply = [3] * self.players  # COM-2
-        self.general = [12] * self.players
-        self.alea_supply = 18  # ALEA-1
+        self.sets: list[list[int]] = []
+        self.hands: list[Counter[Card]] = []
+        self.black = Counter[int]()  # face down
+        self.black_up = Counter[int]()  # face up under the stack
+        self.stacks: list[Stack] = []
+        self.supply = [constants.starting_supply] * self.players  # COM-2
+        self.general = [constants.starting_general_supply] * self.players
+        self.alea_bids = self.players == 2  # ALEA-1
+        self.alea_supply = constants.alea_skyscrapers
         self.scores = [0] * self.players
         self.commissioners = [Commissioner(), Commissioner()]  # SET-6
         self.stopped: set[int] = set()
-        self.park_tiles: Counter[int] = Counter()
+        self.park_tiles = Counter[int]()
         self.park_buildings = [0] * self.players
         self.placed = 0  # businesses placed by option B
         self.turns = 0
@@ -319,22 +354,31 @@ class Referee:
         self.auction: Auction  # in progress
         self.rules = Rules()
 
-    def _deal(self, setup: Event) -> None:
-        """SET-4, SET-5: the hands, and what the stacks must hold then."""
-        self.hands: list[Counter[Card]] = []
-        self.black = Counter(BLACK_DECK)  # face down
-        self.black_up: Counter[int] = Counter()  # face up under the stack
-        self.stacks = [Stack(setup["tops"][color], Counter(COLORED_DECK)) for color in COLORS]
-        for stack in self.stacks:
-            assert stack.top is not None
-            stack.hidden[stack.top] -= 1
-        for hand in setup["hands"]:
-            cards = [
-                (HAND_COLORS.index(color), v) for color, values in hand.items() for v in values
-            ]
-            self.hands.append(Counter(cards))
-            for color, value in cards:
-                (self.black if color == BLACK else self.stacks[color].hidden)[value] -= 1
+    def set_up(self, setup: Event) -> None:
+        """Check the setup, and deal the game (SET-1 to SET-5)."""
+        side = "back" if len(self.rings[0]) > SIXTH else "front"
+        check_setup(setup, self.players, side, self.constants)
+        for name, (plot, business) in setup["plots"].items():
+            self.plots[DISTRICTS.index(name)][PLOTS.index(plot)].tiles.append(
+                BUSINESSES.index(business)
+            )
+        row = [BUSINESSES.index(name) for name in setup["row"]]
+        self.sets = [[row.pop(0) for _ in range(size)] for size in SET_SIZES]
+        self.black = self.constants.deck(BLACK)
+        for index, color in enumerate(COLORS):
+            top = setup["tops"][color]
+            self.stacks.append(Stack(top, self.constants.deck(index) - Counter([top])))
+        self.hands = [Counter() for _ in setup["hands"]]
+        self.deal(setup["hands"])
+
+    def deal(self, hands: list[dict[str, list[int]]]) -> None:
+        """SET-4, SET-5: cards from the stacks into the hands."""
+        for seat, hand in enumerate(hands):
+            for index, color in enumerate(HAND_COLORS):
+                stack = self.black if index == BLACK else self.stacks[index].hidden
+                for value in hand[color]:
+                    self.hands[seat][index, value] += 1
+                    stack[value] -= 1
 
     # ---- the decision that is open ----
 
@@ -466,7 +510,7 @@ class Referee:
         """AUC-10, AUC-12, STOP-1."""
         auction = self.auction
         cards = auction.laid[self.seat]
-        limit = min(LIMIT[max(value for _, value in cards)], self.supply[self.seat])
+        limit = min(self.constants.limit(cards), self.supply[self.seat])
         builds = [BUILD + n for n in range(limit + 1)]
         if auction.place == CENTRAL_PARK:
             return builds
@@ -538,8 +582,9 @@ class Referee:
     def _play_option(self, action: int) -> None:
         """The 1st action of the options A, C and D; for B the plot comes next."""
         if action == OPTION_A:
-            self.general[self.seat] -= 3
-            self.supply[self.seat] += 3
+            taken = min(self.constants.skyscrapers_per_option, self.general[self.seat])
+            self.general[self.seat] -= taken
+            self.supply[self.seat] += taken
             self._begin_take()
         elif action == OPTION_C:
             self._draw_black(self.seat)
@@ -574,8 +619,11 @@ class Referee:
             self.rules["BUS-5"] += 1
             self._end_scoring("businesses")
             return
-        if self.placed in BONUS:
-            self._special_points(*BONUS[self.placed])
+        if self.placed in BONUS_AFTER:
+            which = BONUS_AFTER.index(self.placed)
+            self._special_points(
+                self.constants.bonus_vp[which], self.constants.bonus_districts[which]
+            )
         self._begin_take()
 
     def _special_points(self, points: int, needed: int) -> None:
@@ -705,7 +753,8 @@ class Referee:
         ring = self.rings[district]
         at = ring.index(plot)
         beside = (ring[at - 1], ring[(at + 1) % len(ring)])
-        return PLOT_VP[len({tile for p in beside for tile in self.plots[district][p].tiles})]
+        types = {tile for p in beside for tile in self.plots[district][p].tiles}
+        return self.constants.plot_value[len(types)]
 
     def _district_vp(self, district: int) -> list[int]:
         """SCO-2 for every seat; Alea never scores (ALEA-9)."""
@@ -743,12 +792,14 @@ class Referee:
         if not self.queue:
             self._after_move()
             return
-        place = self.queue.pop(0)
+        self._open_auction(self.queue.pop(0))
+        self._emit("auction", place=PLACES[self.auction.place], starter=self.seat)
+
+    def _open_auction(self, place: int) -> None:
+        """AUC-2: the player who moved the commissioner bids first."""
         full = place != CENTRAL_PARK and not any(plot.empty for plot in self.plots[place])
-        turner = self.turn_seat
-        self.auction = Auction(place, turner, full, [[] for _ in range(self.players)])
-        self._emit("auction", place=PLACES[place], starter=turner)
-        self.phase, self.seat = "bid", turner
+        self.auction = Auction(place, self.turn_seat, full, [[] for _ in range(self.players)])
+        self.phase, self.seat = "bid", self.turn_seat
         self._note_bidder()
 
     @property
@@ -782,8 +833,8 @@ class Referee:
             self._lay_down((BID_COLOR[action], BID_VALUE[action]))
             return
         auction.acted.add(self.seat)
-        if self.players == 2 and auction.alea_cards is None and len(auction.acted) == 2:
-            self._alea_bids()
+        if self.alea_bids and auction.alea_cards is None and len(auction.acted) == 2:
+            self._bid_of_alea()
         self._next_bidder()
 
     def _lay_down(self, card: Card) -> None:
@@ -850,8 +901,8 @@ class Referee:
         else:
             self._pay(auction.laid[winner])
             self.phase, self.seat = "build", winner
-            if self.supply[winner] < LIMIT[max(value for _, value in auction.laid[winner])]:
-                self.rules["AUC-10"] += 1
+            limit = self.constants.limit(auction.laid[winner])
+            self.rules["AUC-10"] += self.supply[winner] < limit
 
     def _pay(self, cards: list[Card]) -> None:
         """AUC-8: black cards under the black stack, coloured ones under theirs, the lowest value
@@ -904,7 +955,7 @@ class Referee:
             if district in commissioner.markers:
                 self.rules["STOP-5"] += 1
                 commissioner.markers.remove(district)
-        if len(self.stopped) == 2:
+        if len(self.stopped) == self.constants.max_stops:
             self.rules["STOP-6"] += 1
             self.rules["STOP-6.early"] += len(self.queue) > 1
             self._end_scoring("stops")
@@ -913,7 +964,7 @@ class Referee:
 
     # ---- Alea ----
 
-    def _alea_bids(self) -> None:
+    def _bid_of_alea(self) -> None:
         """ALEA-2, ALEA-3: cards are turned until a value appears for the second time."""
         auction = self.auction
         cards: list[int] = []
@@ -968,15 +1019,16 @@ class Referee:
         for district in range(7):
             if district not in self.stopped:
                 self._gain("final", district, self._district_vp(district))
-        count = min(3, self.park_tiles.total())
-        self.rules["END-3.few"] += count < 3
-        self.rules["END-3"] += count == 3
+        wanted = self.constants.tiles_turned_up
+        count = min(wanted, self.park_tiles.total())
+        self.rules["END-3.few"] += count < wanted
+        self.rules["END-3"] += count == wanted
         tiles = self.reader.park()
         if len(tiles) != count or Counter(tiles) - self.park_tiles:
             held = sorted(BUSINESSES[t] for t in self.park_tiles.elements())
             _refute(f"{count} of the park's tiles {held} (END-3)", [BUSINESSES[t] for t in tiles])
         self._emit("park", tiles=[BUSINESSES[tile] for tile in tiles])
-        each = PLOT_VP[len(set(tiles))]
+        each = self.constants.plot_value[len(set(tiles))]
         self._gain("park", CENTRAL_PARK, [each * built for built in self.park_buildings])
         self._finish(reason)
 
@@ -987,9 +1039,147 @@ class Referee:
         winners = [seat for seat, result in enumerate(standing) if result == max(standing)]
         self.rules["END-4"] += self.scores.count(max(self.scores)) > 1
         self.rules["END-4.shared"] += len(winners) > 1
-        self._emit("end", reason=reason, scores=list(self.scores), cards=cards, winners=winners)
+        end = {"reason": reason, "scores": list(self.scores), "cards": cards, "winners": winners}
+        self._emit("end", **end, **self._payoff(reason, winners))
         self.phase = "over"
         self.rules = +self.rules
+
+    def _payoff(self, reason: str, winners: list[int]) -> Event:
+        """What the end of a task has beside that of a game."""
+        return {}
+
+
+class TaskReferee(Referee):
+    """A position of a bidding task: from its opening up to a number of auctions, or to the game's
+    end.
+    """
+
+    def __init__(self, header: Event, opening: Any) -> None:
+        """The opening has the fields of a position, as skyenv/rules/state.py describes them."""
+        super().__init__(header, PRINTED)
+        rings = [[PLOTS[plot] for plot in ring if plot >= 0] for ring in opening["ring"]]
+        wanted = {
+            "players": int(opening["num_players"]),
+            "side": ("front", "back")[opening["side"]],
+            "rings": rings,
+        }
+        if not all(same(header[name], value) for name, value in wanted.items()):
+            _refute(f"the opening has {wanted}", header)
+        self._read_board(opening)
+        self._read_cards(opening)
+        self.unknown = opening["unknown"].tolist()
+        self.seat, self.turns = int(opening["seat"]), int(opening["turns"])
+        self.max_turns = int(opening["max_turns"])  # the header has that of whole games
+        self.auctions_left = int(opening["auctions_left"])  # -1: a game's last turns
+        self.in_park = opening["auction_place"] == CENTRAL_PARK
+        if self.auctions_left < 0:
+            self._begin_turn()
+            return
+        districts = self.commissioners[opening["auction_commissioner"]].markers
+        self.queue, self.last_move = [*districts, CENTRAL_PARK], bool(opening["step"] == 3)
+        districts.clear()
+
+    def _read_board(self, opening: Any) -> None:
+        """What lies on the board, and the supplies."""
+        for district, plots in enumerate(self.plots):
+            for index, plot in enumerate(plots):
+                tiles = Counter(dict(enumerate(opening["tiles"][district, index].tolist())))
+                plot.tiles = list(tiles.elements())
+                if index != SIXTH and opening["floors"][district, index]:
+                    owner = int(opening["owner"][district, index])
+                    plot.owner = ALEA if owner == 4 else owner
+                    plot.count = int(opening["floors"][district, index])
+        row = opening["row"].tolist()
+        sets = [[row.pop(0) for _ in range(size)] for size in SET_SIZES]
+        self.sets = [[tile for tile in tiles if tile >= 0] for tiles in sets]
+        for index, commissioner in enumerate(self.commissioners):
+            commissioner.place = int(opening["place"][index])
+            visited = opening["visited"][index].tolist()
+            commissioner.markers = visited[: opening["markers"][index]]
+        self.stopped = {d for d in range(7) if opening["stopped"][d]}
+        self.park_tiles = Counter(dict(enumerate(opening["park_tiles"].tolist())))
+        self.park_buildings = opening["park"][: self.players].tolist()
+        self.placed = int(opening["placed"])
+        self.supply = opening["supply"][: self.players].tolist()
+        self.general = opening["general"][: self.players].tolist()
+        self.scores = opening["score"][: self.players].tolist()
+        self.alea_supply = int(opening["alea_supply"])
+        self.alea_bids = self.players == 2 and self.alea_supply >= 0
+
+    def _read_cards(self, opening: Any) -> None:
+        """The stacks, and the cards in hand that all know."""
+        face_down = [_cards(ranks) for ranks in opening["face_down"]]
+        self.black, self.black_up = face_down[BLACK], _cards(opening["black_face_up"])
+        for color, top in enumerate(opening["top"].tolist()):
+            returned = opening["returned"][color, : opening["num_returned"][color]] + 4
+            self.stacks.append(
+                Stack(top + 4 if top >= 0 else None, face_down[color], returned.tolist())
+            )
+        for hand in opening["hand"][: self.players]:
+            held = ((c, v, n) for c, ranks in enumerate(hand) for v, n in _cards(ranks).items())
+            self.hands.append(Counter({(color, value): n for color, value, n in held}))
+
+    def set_up(self, setup: Event) -> None:
+        """The hidden cards are dealt, and the first auction has begun."""
+        hands = _only_fields("a deal", setup, ("event", "hands"))["hands"]
+        if setup["event"] != "deal" or not isinstance(hands, list) or len(hands) != self.players:
+            _refute("a deal with one hand per seat", setup)
+        for hand, sizes in zip(hands, self.unknown, strict=False):
+            cards = _only_fields("a hand", hand, HAND_COLORS)
+            for color, size in zip(HAND_COLORS, sizes, strict=True):
+                values = cards[color]
+                if not isinstance(values, list) or not all(map(_is_value, values)):
+                    _refute("cards of value 4 to 6", values)
+                if len(values) != size or values != sorted(values):
+                    _refute(f"{size} {color} card(s), ascending", values)
+        self.deal(hands)
+        if min([*self.black.values(), *(n for s in self.stacks for n in s.hidden.values())]) < 0:
+            _refute("cards that lay face down", hands)
+        self.cards = [hand.total() for hand in self.hands]
+        self.margins = self._margins()
+        if self.queue:
+            self._open_auction(self.queue.pop(0))
+
+    def _next_auction(self) -> None:
+        """A task ends after its last auction."""
+        self.auctions_left -= self.auctions_left > 0
+        if self.auctions_left == 0:
+            self._finish("task")
+            return
+        super()._next_auction()
+
+    def _margins(self) -> list[int]:
+        """VP over the best other seat, as if the districts were scored; in a task of the park area
+        that one, too, with all its tiles turned up (END-3).
+        """
+        vp = list(self.scores)
+        for district in range(7):
+            vp = [all_ + more for all_, more in zip(vp, self._district_vp(district), strict=True)]
+        if self.in_park:
+            types = len(+self.park_tiles)
+            each = self.constants.plot_value[min(types, self.constants.tiles_turned_up)]
+            vp = [all_ + each * park for all_, park in zip(vp, self.park_buildings, strict=True)]
+        seats = range(self.players)
+        return [vp[seat] - max(vp[other] for other in seats if other != seat) for seat in seats]
+
+    def _payoff(self, reason: str, winners: list[int]) -> Event:
+        """The change of the margin, less the price of the cards paid, which the others share; of a
+        game's last turns the share of the win, from -1 to 1 for two.
+        """
+        seats, others = range(self.players), self.players - 1
+        if self.auctions_left < 0:
+            ended = reason != "truncated"
+            shares = [(seat in winners) / len(winners) for seat in seats]
+            return {"payoff": [(2 * share - 1) * ended + 0.0 for share in shares]}
+        paid = [before - hand.total() for before, hand in zip(self.cards, self.hands, strict=True)]
+        charges = [PRICE * (paid[seat] - (sum(paid) - paid[seat]) / others) for seat in seats]
+        gains = [now - before for now, before in zip(self._margins(), self.margins, strict=True)]
+        return {"payoff": [round(gains[seat] - charges[seat], 2) for seat in seats]}
+
+
+def _cards(ranks: Any) -> Counter[int]:
+    """The cards of a stack by value, from their numbers."""
+    return Counter(dict(zip(VALUES, ranks.tolist(), strict=True)))
 
 
 BID_COLOR = {BID + 3 * color + value - 4: color for color in range(6) for value in VALUES}
@@ -1115,23 +1305,39 @@ def check_action(referee: Referee, reader: Reader) -> None:
     referee.play(action, reader)
 
 
-def check_game(reader: Reader) -> Rules:
+# The opening of a name: a record with the fields of a position.
+Openings = Callable[[str], Any]
+
+
+def check_game(reader: Reader, constants: Constants, opening: Openings | None) -> Rules:
     """Check one game, from its header to its `end`."""
     header = reader.take()
-    check_header(header)
-    referee = Referee(header, reader.take())
+    check_header(header, constants, is_task=opening is not None)
+    setup = reader.take()
+    referee = Referee(header, constants)
+    if opening is not None:
+        referee = TaskReferee(header, opening(header["task"]))
+    referee.set_up(setup)
     while referee.phase != "over":
         check_action(referee, reader)
     return referee.rules
 
 
-def check_record(lines: Iterable[str]) -> list[Rules]:
-    """Check a record of any number of games; a Refutation names the first line that is wrong."""
+def check_record(
+    lines: Iterable[str], constants: Constants = PRINTED, opening: Openings | None = None
+) -> list[Rules]:
+    """Check a record of any number of games; a Refutation names the first line that is wrong.
+
+    Args:
+        lines: its lines.
+        constants: those of the variant, if it isn't of the printed rules.
+        opening: the openings of the tasks, if it is of tasks.
+    """
     reader = Reader(lines)
     games = []
     try:
         while not reader.done:
-            games.append(check_game(reader))
+            games.append(check_game(reader, constants, opening))
     except Refutation as refutation:
         if refutation.line:
             raise

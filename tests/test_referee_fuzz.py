@@ -1,21 +1,17 @@
-"""Whole games of the engine, checked line by line by the referee, an independent implementation."""
+"""Whole games, tasks and variants of the engine, judged by the referee (tests/judging.py)."""
 
-import random
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 
-from referee import check_record
-from skyenv import Board, Game, make_agent, make_board
-from skyenv.agents import decide_game
-from skyenv.rules.components import DISTRICTS, NUM_PLOTS, PLOTS, SIDES
+from judging import AGENTS, DECISIONS, TABLES, game_of, judged, judged_under, random_variant
+from skyenv import Game
+from skyenv.engine.openings import TASKS
 
-PLAYERS = (2, 3, 4)
-AGENTS = ("random", "crowd", "hoard")
-TABLES = [(players, side, agent) for players in PLAYERS for side in SIDES for agent in AGENTS]
 # Games of the hoard agent may go on for long.
-HOARD_TURNS = 120
-# At each table; the other half of them with shuffled rings.
+MAX_TURNS = {"hoard": 120}
+# At each table with each agent.
 QUICK_GAMES = 6
 
 # Special branches of the rules (see `referee.Rules`) that the quick games must take.
@@ -31,30 +27,15 @@ COMMON = """
 # positions that few games reach. Nobody ever takes `SCO-4.none`: a player loses skyscrapers by
 # building stops alone, the starting two stand in two districts, and the second stop ends the game.
 RARE = "END-4 END-4.shared"
+# Those that variants must take: the ones in which their constants matter.
+OF_VARIANTS = "ALEA-6 ALEA-7 AUC-10 AUC-9 BUS-4 END-3 STOP-6 TURN-2"
 
 
-def shuffled_rings(rng: random.Random, side: str) -> Board:
-    """A board with every district's plots in any order."""
-    plots = PLOTS if side == "back" else PLOTS[: NUM_PLOTS - 1]
-    return make_board(side, {name: rng.sample(plots, len(plots)) for name in DISTRICTS})
-
-
-def checked(players: int, side: str, agent: str, seeds: range) -> Counter[str]:
-    """Play games of a table and have their records checked, legal actions included; every other one
-    is on shuffled rings. Return the special branches that they took.
-
-    A Refutation names a line that is wrong.
-    """
-    player, rules = make_agent(agent), Counter[str]()
-    max_turns = HOARD_TURNS if agent == "hoard" else 500
-    for seed in seeds:
-        board = shuffled_rings(random.Random(seed), side) if seed % 2 else None
-        game = Game(players, side, seed, board=board, max_turns=max_turns)
-        while not game.is_over:
-            was_legal = {"legal": game.legal_actions}
-            game.play(decide_game(game, player))[0].update(was_legal)
-        rules += check_record(game.to_record().splitlines())[0]
-    return rules
+def missed(branches: str, games: Iterable[Counter[str]]) -> list[str]:
+    """The branches that no game took, or DECISIONS; the total is printed."""
+    rules = sum(games, Counter[str]())
+    print(rules[DECISIONS], "decisions judged")
+    return [branch for branch in [DECISIONS, *branches.split()] if not rules[branch]]
 
 
 @pytest.mark.parametrize(
@@ -67,5 +48,47 @@ def checked(players: int, side: str, agent: str, seeds: range) -> Counter[str]:
 )
 def test_games_of_every_table_take_the_special_branches(seeds: range, branches: str) -> None:
     """With the printed rings and with others; the branches show that the check isn't weak."""
-    rules = sum((checked(*table, seeds) for table in TABLES), Counter[str]())
-    assert [branch for branch in branches.split() if not rules[branch]] == []
+    games = (
+        judged(game_of(table, seed, MAX_TURNS.get(agent, 500)), agent)
+        for table in TABLES
+        for agent in AGENTS
+        for seed in seeds
+    )
+    assert missed(branches, games) == []
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "seeds", [range(40), pytest.param(range(100, 2100), marks=pytest.mark.long)]
+)
+def test_tasks_are_judged(task: str, seeds: range) -> None:
+    """Every legal action, event and payoff, from openings that the referee reads by itself."""
+    games = (judged(Game(task=task, seed=seed), AGENTS[seed % len(AGENTS)]) for seed in seeds)
+    assert missed("", games) == []
+
+
+@pytest.mark.parametrize(
+    ("seeds", "branches"),
+    [(range(6), OF_VARIANTS)]
+    + [
+        pytest.param(range(first, first + 100), OF_VARIANTS, marks=pytest.mark.long)
+        for first in range(1000, 2000, 100)
+    ],
+)
+def test_variants_are_judged(seeds: range, branches: str) -> None:
+    """Random values of all constants, in plain Python."""
+    games = (judged_under(random_variant(seed), seed) for seed in seeds)
+    assert missed(branches, games) == []
+
+
+@pytest.mark.compiled
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(2000, 2003))
+def test_compiled_variants_are_judged(
+    seed: int, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in plain Python, to the branch."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    variant = random_variant(seed)
+    assert judged_under(variant, seed, jit=True) == judged_under(variant, seed)

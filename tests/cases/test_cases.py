@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from crowd_games import played
+from judging import judged_under
 from processes import main_of, printed
 from skyenv.arena import ladder
 from skyenv.errors import CheckpointError
@@ -57,6 +58,21 @@ def test_ladders_from_bug_reports(old: str, new: str, told: str, tmp_path: Path)
     message = rf"ladder\.json is not a ladder, or is damaged: .*{told}"
     with pytest.raises(CheckpointError, match=message):
         ladder.read(path)
+
+
+VARIANTS = {
+    "Alea stopped districts with empty plots that were worth nothing": (
+        "plot_value = [0, 0, 3, 5, 8]",
+        "ALEA-6",
+    ),
+    "the last two skyscrapers could never be taken": ("skyscrapers_per_option = 5", "TURN-2"),
+}
+
+
+@pytest.mark.parametrize("case", VARIANTS)
+def test_variants_from_bug_reports(case: str) -> None:
+    changed, branch = VARIANTS[case]
+    assert judged_under(f'name = "case"\nconstants = {{ {changed} }}\n')[branch]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs POSIX")

@@ -11,13 +11,13 @@ from typing import Any, Final, NamedTuple
 import pytest
 from recorded import BASE, TABLES, as_text, at, base_record, error_of, lines_of, played
 
+from judging import shuffled_rings
 from referee import Refutation, check_record
 from skyenv import records
 from skyenv.agents import decide_game, make_agent
 from skyenv.engine.game import Game
 from skyenv.errors import OptionError, RecordError
 from skyenv.records.reader import MAX_LINE
-from test_referee_fuzz import shuffled_rings
 
 FOLDER = Path(__file__).parents[1] / "golden"
 GOLDEN = sorted(FOLDER.glob("*.jsonl"))

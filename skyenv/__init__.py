@@ -27,6 +27,7 @@ from skyenv.errors import (
     RecordError,
     RenderError,
     SkyenvError,
+    UnknownOptionError,
 )
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.board import Board, load_board, make_board
@@ -60,6 +61,7 @@ __all__ = [
     "RecordError",
     "RenderError",
     "SkyenvError",
+    "UnknownOptionError",
     "load_board",
     "make_agent",
     "make_board",

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from skyenv.array_types import Int64
-from skyenv.errors import OptionError, SkyenvError, shown
+from skyenv.errors import OptionError, SkyenvError, UnknownOptionError, shown
 
 # Digits of the largest 64-bit integer; no option takes a number of more digits.
 MAX_DIGITS: Final = 19
@@ -33,10 +33,11 @@ def check_name(interface: str, name: str, known: Sequence[str]) -> None:
     """Check that an interface has an option of a name.
 
     Raises:
-        OptionError: it has none; the message names a similar one.
+        UnknownOptionError: it has none; the message names a similar one.
     """
     if name not in known:
-        raise OptionError(f"{interface} has no option {name:.60}; {meant_name(name, known)}")
+        problem = f"{interface} got an unexpected keyword argument '{name:.60}'"
+        raise UnknownOptionError(f"{problem}; {meant_name(name, known)}")
 
 
 def meant_name(name: str, known: Sequence[str]) -> str:

@@ -75,6 +75,12 @@ class OptionError(SkyenvError, ValueError):
     """
 
 
+class UnknownOptionError(OptionError, TypeError):
+    """There is no option of that name. Libraries such as TorchRL try options and expect Python's
+    TypeError, whose words the message repeats.
+    """
+
+
 class BoardError(OptionError):
     """A board file or board table is invalid."""
 

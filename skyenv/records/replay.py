@@ -191,15 +191,18 @@ def verify(
 ) -> VerifySummary:
     """Replay every game of a record to its end.
 
+    A game without an end does not keep the later games from being checked.
+
     Args:
         source: a path or an open stream.
         progress: called after every game with the totals so far.
 
     Raises:
-        RecordError: the first line that is wrong, or is missing because a game has no end.
+        RecordError: the first line that is wrong; if none is, the first that is missing because a
+            game has no end.
         OSError: the file can't be read.
     """
-    summary = VerifySummary(0, 0)
+    summary, unfinished = VerifySummary(0, 0), list[tuple[int, int]]()
     for lines in iter_games(source):
         next_line = lines.setup.number
         game = begin(lines)
@@ -207,12 +210,16 @@ def verify(
             next_line += len(events)
             game.events = []
         if not game.is_over:
-            fail(
-                next_line,
-                f"the game of line {lines.header.number} has not ended, but the record has no more "
-                "of it",
-            )
+            unfinished.append((next_line, lines.header.number))
         summary = VerifySummary(lines.number, summary.actions + int(game.state["decisions"]))
         if progress is not None:
             progress(summary)
+    if unfinished:
+        line, header = unfinished[0]
+        others = f"; {len(unfinished)} of {summary.games} games have no end, the others no mistake"
+        fail(
+            line,
+            f"the game of line {header} has not ended, but the record has no more of it"
+            + others * (summary.games > 1),
+        )
     return summary

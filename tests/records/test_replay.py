@@ -314,6 +314,11 @@ FILES: dict[str, tuple[Callable[[list[Any]], list[Any]], int, str]] = {
     "cut behind an action": (lambda lines: lines[: at(lines, "won") + 1], 1, "has not ended"),
     "cut before the end": (lambda lines: lines[:-1], 1, 'the rules give {"event": "end"'),
     "second game cut": (lambda lines: lines + lines[: at(lines, "won") + 1], 1, "has not ended"),
+    "first game cut": (
+        lambda lines: lines[: at(lines, "won") + 1] + lines,
+        1 - len(base_record()),
+        "has not ended.*; 1 of 2 games have no end",
+    ),
     "end lost between two games": (
         lambda lines: lines[:-1] + lines,
         1 - len(base_record()),

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from processes import descendants
 from skyenv.work.on_ray import QUIET, connect
 
 # Ray gives a node up that hasn't begun in 30 s, as may be on a busy machine.
@@ -42,8 +44,13 @@ class Nodes:
         return str(self._more[-1].node_id)
 
     def lose(self) -> None:
-        """Kill the newest node."""
-        self._cluster.remove_node(self._more.pop(), allow_graceful=False)
+        """Kill the newest node and its workers, which would live on for a while and answer."""
+        node = self._more.pop()
+        workers = descendants(node.all_processes["raylet"][0].process.pid)
+        self._cluster.remove_node(node, allow_graceful=False)
+        for worker in workers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
 
 
 @contextlib.contextmanager

@@ -22,7 +22,7 @@ PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.js
 
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test tests browser test-long test-uncompiled test-lowest test-ray \
-	test-libraries lint style types scripts format first train play speed peers docs site clean
+	test-libraries lint style types scripts format first train play speed peers figures docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -167,6 +167,9 @@ format: $(READY)  ## put the code into the house style
 	$(BIN)/ruff format .
 	if $(MAKE) --no-print-directory $(NODE_READY) > $(VENV)/npm.log 2>&1; then \
 		$(PRETTIER) --write --log-level warn && node $(SCRIPTS)/preloads.js; fi
+
+figures: $(READY)  ## measure again whatever the docs publish of code that has changed (hours; PARTS=… some of it)
+	$(BIN)/python -m experiments.published $(PARTS)
 
 docs: $(READY)  ## update the generated tables and drawings of the docs
 	$(BIN)/python -m docs.build.document

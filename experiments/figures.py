@@ -16,11 +16,13 @@ from typing import Any, Final
 
 from skyenv.console.tables import markdown
 from skyenv.errors import CheckpointError, check_extra
-from skyenv.files import replacing, write_atomically
+from skyenv.files import read_json, replacing, write_atomically
 from skyenv.statistics import Estimate
 
 # Folder of the published figures.
 RESULTS: Final = Path(__file__).resolve().parents[1] / "docs" / "results"
+# What :mod:`experiments.published` measured, by the part's name.
+MEASURED: Final = RESULTS / "measured.json"
 
 PACKAGES: Final = (
     *("skyenv", "numpy", "numba", "numba-cuda", "torch", "gymnasium", "pettingzoo"),
@@ -252,11 +254,19 @@ def _cell(figure: Figure | None) -> str:
 
 
 def about(name: str) -> str:
-    """Return the date, the machine and the method of a published file."""
+    """Return the date, the commit, the machine and the method of a published file."""
     content = read(name)
     where = content["machine"]
     return (
-        f"{content['date']}, {where['processor']}, {where['cores']} cores, Python"
+        f"{content['date']}{commit_of(name)}, {where['processor']}, {where['cores']} cores, Python"
         f" {where['python']}, NumPy {where['numpy']}, Numba {where['numba']}."
         f" {content['method']}"
     )
+
+
+def commit_of(name: str) -> str:
+    """Return the commit that a part of :mod:`experiments.published` measured, after a comma; "" if
+    it was measured otherwise.
+    """
+    entry = read_json(MEASURED).get(name) if MEASURED.exists() else None
+    return f", commit {entry['commit']}" if entry else ""

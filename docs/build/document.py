@@ -125,7 +125,8 @@ def ladder_table(players: int, side: str) -> str:
         + (f" ({now.version} now, not rated)" if now.version != then["version"] else "")
         for now, then in zip(current, agents, strict=True)
     ]
-    return f"```\n{ladder.table(published)}\n```\n\nVersions: {', '.join(versions)}."
+    commit = figures.commit_of(f"ladder-{table_name(players, side)}")
+    return f"```\n{ladder.table(published)}\n```\n\nVersions{commit}: {', '.join(versions)}."
 
 
 def ladder_strength(players: int, side: str) -> str:

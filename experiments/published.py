@@ -1,0 +1,244 @@
+"""All published figures and ladders: ``python -m experiments.published`` (``make figures``).
+
+Every part has one command. It runs in runs/published/NAME, where an interrupted one goes on, and
+its files then replace the published ones. docs/results/measured.json notes which commit was
+measured, when, where and for how long. Without names, parts are measured whose code has changed
+since and whose needs are met; ``--list`` tells the state of all.
+
+Exit codes: 0 success, 1 a command failed, 2 invalid command, 130 interrupted.
+"""
+
+import datetime
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from experiments.figures import MEASURED, RESULTS, machine
+from skyenv.arena.ladder import path_of
+from skyenv.console.options import Options, option, program
+from skyenv.console.tables import columns, counted
+from skyenv.engine.options import table_name
+from skyenv.errors import CheckpointError, OptionError
+from skyenv.files import digest_of, read_json, write_atomically
+from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+
+ROOT: Final = RESULTS.parents[1]
+WORK: Final = ROOT / "runs" / "published"
+# What figures measure, from the root.
+ENGINE: Final = ("skyenv/rules", "skyenv/engine")
+PLAYERS: Final = (*ENGINE, "agents", "skyenv/arena")
+SOLVERS: Final = (*ENGINE, "skyenv/solving")
+LEARNERS: Final = (*SOLVERS, "agents", "experiments/training", "experiments/benchmarks")
+# Agents of the ladders: with two players all of them, with more those of similar strength.
+LADDER: Final = "bidder builder greedy appraiser trained lookahead"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A command and what it publishes.
+
+    Attributes:
+        name: of the part.
+        command: of ``python -m``; OUT stands for its folder.
+        hours: on two idle cores.
+        sources: files and folders whose code it measures.
+        files: what it writes, by its place in the folder: the published file.
+        needs: what a machine must have besides, or the environment that `python` is in.
+        python: the interpreter, from the root; empty: this one.
+    """
+
+    name: str
+    command: str
+    hours: float
+    sources: tuple[str, ...]
+    files: dict[str, Path]
+    needs: str = ""
+    python: str = ""
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of its work."""
+        return WORK / self.name
+
+    def digest(self) -> str:
+        """Return a digest of the code that it measures."""
+        found = [digest_of(ROOT / path, (".py", ".npz", ".toml")) for path in self.sources]
+        return " ".join(one[:16] for one in found)
+
+    def words(self) -> list[str]:
+        """Return the command."""
+        python = str(ROOT / self.python) if self.python else sys.executable
+        return [python, "-m", *shlex.split(self.command.replace("OUT", str(self.folder)))]
+
+
+def _benchmark(name: str, hours: float, sources: tuple[str, ...], **more: str) -> Part:
+    command = f"experiments.benchmarks {name} --out OUT"
+    own = (*sources, "experiments/benchmarks")
+    return Part(name, command, hours, own, {f"{name}.json": RESULTS / f"{name}.json"}, **more)
+
+
+def _ladder(players: int, side: str) -> Part:
+    name = f"ladder-{table_name(players, side)}"
+    agents = f"random crowd rollout-16 ismcts-100 {LADDER}" if players == MIN_PLAYERS else LADDER
+    command = (
+        f"skyenv tournament {agents} --players {players} --side {side} --paired-seeds 100 "
+        f"--secret 20261128 --out OUT"
+    )
+    return Part(name, command, 0.8, PLAYERS, {"ladder.json": path_of(players, side)})
+
+
+def _pictured(name: str, command: str, hours: float, sources: tuple[str, ...]) -> Part:
+    files = {f"{name}{ending}": RESULTS / f"{name}{ending}" for ending in (".json", ".png")}
+    return Part(name, f"{command} --out OUT", hours, sources, files)
+
+
+PARTS: Final = (
+    _benchmark("speed", 0.1, (*ENGINE, "skyenv/envs")),
+    _benchmark("resampling", 0.1, ENGINE),
+    _benchmark("search", 0.1, (*ENGINE, "agents")),
+    _benchmark("pictures", 0.2, (*ENGINE, "skyenv/render")),
+    _benchmark("open_spiel", 0.1, (*ENGINE, "skyenv/envs")),
+    _benchmark("game", 0.3, (*ENGINE, "agents")),
+    _benchmark("tasks", 0.3, SOLVERS),
+    _benchmark("three_seats", 0.1, SOLVERS),
+    _benchmark("panel", 0.2, (*SOLVERS, "agents")),
+    _benchmark("bidding", 0.2, (*SOLVERS, "agents")),
+    _benchmark("abr", 0.5, LEARNERS),
+    _benchmark(
+        "peers", 0.2, ENGINE, needs="make .venv-peers/.ready", python=".venv-peers/bin/python"
+    ),
+    _benchmark("gpu", 0.1, (*ENGINE, "skyenv/cuda"), needs="a GPU"),
+    _pictured(
+        "strength",
+        "experiments.benchmarks.strength ismcts-trained-10 ismcts-trained-100 "
+        "ismcts-trained-1000 ismcts-trained-10000 --against greedy appraiser --paired-seeds 100",
+        1.5,
+        PLAYERS,
+    ),
+    _pictured(
+        "algorithms",
+        "experiments.benchmarks.algorithms --algorithms cfr+ mccfr reinforce ppo ppo-kl mmd "
+        "--seeds 5",
+        6,
+        LEARNERS,
+    ),
+    Part(
+        "benchmark",
+        "skyenv benchmark trained-2026a --track heuristic --budget 1G --out OUT "
+        "--json OUT/benchmark.json",
+        0.2,
+        (*PLAYERS, "skyenv/solving"),
+        {"benchmark.json": RESULTS / "benchmark.json"},
+    ),
+    *(_ladder(players, side) for players in range(MIN_PLAYERS, MAX_PLAYERS + 1) for side in SIDES),
+)
+
+
+@dataclass(frozen=True)
+class PublishedOptions(Options):
+    """Options of the command line."""
+
+    names: tuple[str, ...] = option(
+        (),
+        "parts to measure again (default: those whose code has changed)",
+        tuple(part.name for part in PARTS),
+        metavar="PART",
+        positional=True,
+    )
+    list: bool = option(False, "tell the state of all parts, and measure nothing")
+
+
+def _run(options: PublishedOptions) -> int:
+    measured = read_json(MEASURED) if MEASURED.exists() else {}
+    if options.list:
+        print(table(measured))
+        return 0
+    named = [part for part in PARTS if part.name in options.names]
+    stale = [part for part in PARTS if not (part.needs or is_current(part, measured))]
+    failed = [part.name for part in named or stale if not measure(part, measured)]
+    if failed:
+        print(f"failed: {', '.join(failed)}; the same command tries again", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def measure(part: Part, measured: dict[str, Any]) -> bool:
+    """Measure a part and publish its files; return whether its command succeeded.
+
+    Args:
+        measured: the content of measured.json, which gets the part's entry.
+
+    Raises:
+        OptionError: its code isn't committed.
+    """
+    if changed := git("status", "--porcelain", "--", *part.sources):
+        raise OptionError(f"{part.name} would measure code that isn't committed:\n{changed}")
+    commit, began = git("rev-parse", "--short=12", "HEAD"), time.monotonic()
+    part.folder.mkdir(parents=True, exist_ok=True)
+    print(f"{part.name}: {shlex.join(part.words())}", flush=True)
+    if subprocess.run(part.words(), cwd=ROOT, check=False).returncode:
+        return False
+    for name, path in part.files.items():
+        write_atomically(path, (part.folder / name).read_bytes())
+    where = machine()
+    measured[part.name] = {
+        "command": f"python -m {part.command}",
+        "commit": commit,
+        "sources": part.digest(),
+        "files": {path.name: digest_of(path) for path in part.files.values()},
+        "date": datetime.date.today().isoformat(),
+        "hours": round((time.monotonic() - began) / 3600, 2),
+        "machine": f"{where['processor']}, {where['cores']} cores",
+    }
+    write_atomically(MEASURED, json.dumps(measured, indent=1, sort_keys=True) + "\n")
+    return True
+
+
+def is_current(part: Part, measured: dict[str, Any]) -> bool:
+    """Return whether the published files are those that today's code and command made."""
+    entry = measured.get(part.name, {})
+    return bool(
+        entry
+        and entry["command"] == f"python -m {part.command}"
+        and entry["sources"] == part.digest()
+    )
+
+
+def table(measured: dict[str, Any]) -> str:
+    """Return the state of all parts: commits since the measurement, its date, hours and needs."""
+    rows: list[Sequence[str]] = [("part", "code since", "measured", "hours", "needs")]
+    for part in PARTS:
+        entry = measured.get(part.name)
+        since = "never measured" if entry is None else commits_since(part, entry["commit"])
+        date, hours = (entry["date"], entry["hours"]) if entry else ("", part.hours)
+        rows.append((part.name, since, date, f"{hours:g}", part.needs))
+    return columns(rows, left=3)
+
+
+def commits_since(part: Part, commit: str) -> str:
+    """Return in words how many commits of a part's code have followed a commit."""
+    number = int(git("rev-list", "--count", f"{commit}..HEAD", "--", *part.sources))
+    return counted(number, "commit") if number else "unchanged"
+
+
+def git(*words: str) -> str:
+    """Return what a command of Git prints.
+
+    Raises:
+        CheckpointError: this isn't a clone with its history.
+    """
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CheckpointError(f"git {words[0]} failed: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+main = program(PublishedOptions, "experiments.published", "Measure what the docs publish.", _run)
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from experiments.figures import MEASURED, RESULTS, machine
 from skyenv.arena.ladder import path_of
-from skyenv.console.options import Options, option, program
+from skyenv.console.options import Help, Options, option, program
 from skyenv.console.tables import columns, counted
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError
@@ -238,7 +238,12 @@ def git(*words: str) -> str:
     return done.stdout.strip()
 
 
-main = program(PublishedOptions, "experiments.published", "Measure what the docs publish.", _run)
+main = program(
+    PublishedOptions,
+    "experiments.published",
+    Help("measure what the docs publish", "speed", "docs/design.md#where-new-things-go"),
+    _run,
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -21,6 +21,7 @@ from skyenv.arena import commands as arena
 from skyenv.checks import meant_name
 from skyenv.console.options import (
     BAD_COMMAND,
+    Help,
     Options,
     Parser,
     argument,
@@ -63,20 +64,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.path.append(os.getcwd())  # my_module:MyAgent in the working directory
     words = sys.argv[1:] if arguments is None else list(arguments)
     words = words or ["--help"]
-    parser = Parser("skyenv", "Record, verify, show, film and play games; measure agents.")
+    parser = Parser("skyenv", HELP, "COMMAND [options]")
     version = str(of_variant(f"skyenv {__version__}"))
     parser.add_argument("--version", action="version", version=version)
     commands = parser.add_subparsers(
         metavar="COMMAND", required=True, dest="command", parser_class=argparse.ArgumentParser
     )
     for name, command in COMMANDS.items():
-        commands.add_parser(name, help=command.what, add_help=False)
+        commands.add_parser(name, help=command.about.what, add_help=False)
     if words[0] not in COMMANDS and not words[0].startswith("-"):
         return _refuse(words[0])
     name = parser.parse_args(words[:1]).command
     command = COMMANDS[name]
-    about = f"{command.what[0].upper()}{command.what[1:]}."
-    return run_program(command.options, f"skyenv {name}", about, command.run, words[1:])
+    return run_program(command.options, f"skyenv {name}", command.about, command.run, words[1:])
 
 
 def _refuse(word: str) -> int:
@@ -97,7 +97,7 @@ class RecordOptions(Options):
     output: Path = option(MISSING, "the file to write", short="-o", metavar="FILE", writes=True)
     players: int = common("players")
     side: str = common("side")
-    games: int = option(1, "number of games", low=1, high=MAX_INT32, metavar="N")
+    games: int = option(1, "number of games", low=1, high=MAX_INT32)
     seed: int | None = common("seed", default=None, text="game i has seed S + i (default: random)")
     agents: tuple[str, ...] = option(
         ("random",),
@@ -167,64 +167,133 @@ def _verify(options: VerifyOptions) -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """A command: its description, its options, and the function that runs it."""
+    """A command: what ``--help`` says of it, its options, and the function that runs it."""
 
-    what: str
+    about: Help
     options: type[Options]
     run: Callable[[Any], int | None]
 
 
+HELP: Final = Help(
+    "Record, verify, show, film and play games; measure agents.",
+    "evaluate greedy --against random",
+    "docs/start.md",
+)
 COMMANDS: Final = {
-    "record": Command("play games and write their record", RecordOptions, _record),
+    "record": Command(
+        Help(
+            "play games and write their record",
+            "--players 3 --agents greedy --seed 1 -o games.jsonl",
+            "docs/environments.md#records",
+        ),
+        RecordOptions,
+        _record,
+    ),
     "verify": Command(
-        "replay every game of a record and report the first line that breaks the rules",
+        Help(
+            "replay every game of a record and report the first line that breaks the rules",
+            "games.jsonl",
+            "docs/environments.md#records",
+        ),
         VerifyOptions,
         _verify,
     ),
-    "show": Command("print or draw a position of a record", render.ShowOptions, render.show),
+    "show": Command(
+        Help(
+            "print or draw a position of a record",
+            "games.jsonl --step 60 --svg position.svg",
+            "docs/page.md#pictures-from-code",
+        ),
+        render.ShowOptions,
+        render.show,
+    ),
     "film": Command(
-        "make a film of a recorded game, one frame per action",
+        Help(
+            "make a film of a recorded game, one frame per action",
+            "games.jsonl --from 40 --to 80 --width 900 -o film.gif",
+            "docs/page.md#pictures-from-code",
+        ),
         render.FilmOptions,
         render.make_film,
     ),
     "play": Command(
-        "play and watch games in a browser, on a local web page", page.PlayOptions, page.play
+        Help(
+            "play and watch games in a browser, on a local web page",
+            "--agents runs/first --port 9000",
+            "docs/page.md",
+        ),
+        page.PlayOptions,
+        page.play,
     ),
     "export": Command(
-        "export a recorded game as an HTML page that replays it",
+        Help(
+            "export a recorded game as an HTML page that replays it",
+            "games.jsonl --game 2 -o game.html",
+            "docs/page.md#replays-and-analysis",
+        ),
         page.ExportOptions,
         page.export,
     ),
     "analyse": Command(
-        "list the mistakes of a recorded game by what they cost",
+        Help(
+            "list the mistakes of a recorded game by what they cost",
+            "games.jsonl --agent greedy",
+            "docs/page.md#analyses-from-python",
+        ),
         analysis.AnalyseOptions,
         analysis.analyse,
     ),
     "evaluate": Command(
-        "evaluate an agent against opponents, each deal once from every seat",
+        Help(
+            "evaluate an agent against opponents, each deal once from every seat",
+            "my_module:MyAgent --against random greedy --players 2,3 --csv results.csv",
+            "docs/your_agent.md#measure-it",
+        ),
         arena.EvaluateOptions,
         arena.evaluate_agent,
     ),
     "tournament": Command(
-        "rate agents in a tournament, or one agent against a ladder",
+        Help(
+            "rate agents in a tournament, or one agent against a ladder",
+            "--add my_module:MyAgent --players 2 --minutes 2",
+            "docs/your_agent.md#rate-it-on-the-ladder",
+        ),
         arena.TournamentOptions,
         arena.play_tournament,
     ),
     "exploitability": Command(
-        "compute the NashConv of an agent in a bidding task",
+        Help(
+            "compute the NashConv of agents in a bidding task",
+            "greedy --task duel-4 --openings 4",
+            "docs/benchmark.md#exploitability",
+        ),
         solving.ExploitabilityOptions,
         solving.measure_exploitability,
     ),
     "solve": Command(
-        "solve a bidding task for an equilibrium", solving.SolveOptions, solving.solve_task
+        Help(
+            "solve a bidding task for an equilibrium",
+            "--task duel-4 --openings 4 --out runs/solved",
+            "docs/benchmark.md#equilibria",
+        ),
+        solving.SolveOptions,
+        solving.solve_task,
     ),
     "benchmark": Command(
-        "run the benchmark protocol: exact tasks, a fixed panel, exploiters",
+        Help(
+            "run the benchmark protocol: exact tasks, a fixed panel, exploiters",
+            "my_module:MyAgent --budget 1M --out runs/bench --json bench.json",
+            "docs/benchmark.md#protocol",
+        ),
         benchmark.BenchmarkOptions,
         benchmark.run_benchmark,
     ),
     "dataset": Command(
-        "generate a dataset of games: Parquet files and Minari",
+        Help(
+            "generate a dataset of games: Parquet files and Minari",
+            "greedy appraiser --players 2 --games 1000 -o runs/games",
+            "docs/dataset.md",
+        ),
         dataset.DatasetOptions,
         dataset.write_dataset,
     ),

@@ -47,9 +47,11 @@ def python(
 
 
 def main_of(words: str) -> int:
-    """Run ``python -m skyenv`` with these words in this process; return its exit code."""
+    """Run ``python -m skyenv`` with these words, folded or not, in this process; return its exit
+    code.
+    """
     try:
-        return cli.main(shlex.split(words))
+        return cli.main(shlex.split(words.replace("\\\n", "")))
     except SystemExit as ended:  # argparse's way
         return int(ended.code or 0)
 

@@ -12,6 +12,7 @@ import pytest
 
 from skyenv.console import options
 from skyenv.console.options import (
+    Help,
     Options,
     argument,
     command_line,
@@ -58,7 +59,7 @@ EVERYTHING = Show(
 
 
 def asked(words: str) -> Show:
-    return parse(Show, "skyenv show", "Shows.", shlex.split(words))
+    return parse(Show, "skyenv show", Help("Shows."), shlex.split(words))
 
 
 def test_the_example_in_the_docs() -> None:
@@ -111,7 +112,7 @@ def test_earlier_values_yield_to_given_ones(tmp_path: Path) -> None:
         return {"agent": "me", "rows": 1, "rate": 0.25, "players": [3], "of another version": 1}
 
     words = ["--config", str(tmp_path / "show.toml"), "--players", "4"]
-    config = parse(Show, "skyenv show", "Shows.", words, earlier)
+    config = parse(Show, "skyenv show", Help("Shows."), words, earlier)
     assert config == Show("me", rows=5, rate=0.25, players=(4,))
     given, defaults = values
     assert given == {"rows": 5, "players": ["4"]}
@@ -224,7 +225,7 @@ def test_help_lists_every_option(
         "AGENT who plays",
         "--players N [N ...] number of players (default: 2)",
         "--side {front,back} side of the board (default: front)",
-        "names here numbers: --rate float 100 % or less (default: 0.5) --rows int games",
+        "names here numbers: --rate X 100 % or less (default: 0.5) --rows N games",
         "-o FILE, --out FILE where (default: none)",
         "--against AGENT [AGENT ...] opponents (default: random,greedy)",
         "--prior {greedy} what to start from (default: none)",

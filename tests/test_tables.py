@@ -1,6 +1,6 @@
 """Tables as text."""
 
-from skyenv.console.tables import columns, counted, latex, markdown
+from skyenv.console.tables import columns, counted, folded, latex, markdown
 
 ROWS = [["agent", "wins", "VP"], ["greedy", "7", "12.5"], ["me", "100", ""]]
 
@@ -22,6 +22,14 @@ def test_columns_are_as_wide_as_their_widest_cell() -> None:
     ]
     assert columns(ROWS, left=3).splitlines()[3] == "me      100"
     assert columns(ROWS[:1]) == "agent  wins  VP\n─────  ────  ──"
+
+
+def test_commands_fold_between_options() -> None:
+    words = f"python -m skyenv evaluate {'a' * 25} --against 'b c'"
+    assert folded(f"{words} --json {'d' * 60}").splitlines() == [
+        f"{words} \\",
+        f"    --json {'d' * 60}",
+    ]
 
 
 def test_tables_are_written_as_markdown() -> None:

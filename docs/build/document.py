@@ -23,7 +23,7 @@ from experiments import figures
 from skyenv.agents import agent_names, make_agent
 from skyenv.arena import benchmark, ladder
 from skyenv.arena.schedule import entrants
-from skyenv.console.options import Options, program
+from skyenv.console.options import Help, Options, program
 from skyenv.console.tables import markdown
 from skyenv.engine import events, knowledge, observation
 from skyenv.engine.options import table_label, table_name
@@ -276,7 +276,12 @@ def _run(_: Options) -> None:
         write_atomically(ROOT / path, text)
 
 
-main = program(Options, "docs.build.document", "Update the generated parts of the docs.", _run)
+main = program(
+    Options,
+    "docs.build.document",
+    Help("update the generated parts of the docs", page="CONTRIBUTING.md"),
+    _run,
+)
 
 if __name__ == "__main__":
     sys.exit(main())

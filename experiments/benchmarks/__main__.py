@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from experiments.figures import Figure, Scale, shown, write
-from skyenv.console.options import Options, option, program
+from skyenv.console.options import Help, Options, option, program
 
 # Modules by the names of their functions.
 BENCHMARKS: Final = {
@@ -65,7 +65,10 @@ def _run(options: BenchmarkOptions) -> None:
 
 
 main = program(
-    BenchmarkOptions, "experiments.benchmarks", "Run benchmarks and print their figures.", _run
+    BenchmarkOptions,
+    "experiments.benchmarks",
+    Help("run benchmarks and print their figures", "speed start", "docs/results/speed.md"),
+    _run,
 )
 
 if __name__ == "__main__":

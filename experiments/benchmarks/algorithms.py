@@ -37,7 +37,7 @@ from experiments.benchmarks.learners import (
 )
 from experiments.figures import Figure, check_plots, draw_lines, save, write
 from skyenv.array_types import Float64
-from skyenv.console.options import Options, option, run_program
+from skyenv.console.options import Help, Options, option, run_program
 from skyenv.console.tables import markdown
 from skyenv.engine.openings import TASKS, measured, task_name
 from skyenv.errors import CheckpointError, OptionError
@@ -330,8 +330,13 @@ def draw(found: Sequence[Curve], path: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return the exit code (see the module's text)."""
-    module, text = "experiments.benchmarks.algorithms", "Compare algorithms in bidding tasks."
-    return run_program(AlgorithmsOptions, module, text, compare, arguments)
+    told = Help(
+        "compare algorithms in bidding tasks",
+        "--algorithms ppo my_module:learner --seeds 3",
+        "docs/benchmark.md",
+    )
+    module = "experiments.benchmarks.algorithms"
+    return run_program(AlgorithmsOptions, module, told, compare, arguments)
 
 
 def compare(options: AlgorithmsOptions) -> None:

@@ -31,7 +31,7 @@ from experiments.figures import (
 )
 from skyenv.agents import decide_game, make_agent
 from skyenv.arena.evaluate import evaluate
-from skyenv.console.options import Options, argument, common, option, program
+from skyenv.console.options import Help, Options, argument, common, option, program
 from skyenv.engine.game import Game
 from skyenv.render.colours import REFERENCE
 from skyenv.seeds import fresh_seed
@@ -116,7 +116,14 @@ def draw(figures: Sequence[Figure], par: float, path: Path) -> None:
 
 
 main = program(
-    StrengthOptions, "experiments.benchmarks.strength", "Measure a list of agents.", _run
+    StrengthOptions,
+    "experiments.benchmarks.strength",
+    Help(
+        "measure a list of agents",
+        "bidder appraiser --against greedy --paired-seeds 200",
+        "docs/agents.md#how-strong-they-are",
+    ),
+    _run,
 )
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from experiments.training.train import Training
 from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table
 from skyenv.console.options import (
+    Help,
     Options,
     argument,
     command_line,
@@ -70,8 +71,10 @@ class ExportConfig(Options):
     run: Path = argument("folder of a finished run", metavar="FOLDER")
     against: tuple[str, ...] = common("against", default=("greedy", "appraiser"))
     paired_seeds: int = common("paired_seeds", default=1000)
-    agents: Path = option(TRAINED, "where the network goes", metavar="FOLDER")
-    pictures: Path = option(PICTURES, "where the picture goes", metavar="FOLDER")
+    agents: Path = option(TRAINED, "where the network goes (default: the agents)", metavar="FOLDER")
+    pictures: Path = option(
+        PICTURES, "where the picture goes (default: docs/results)", metavar="FOLDER"
+    )
 
 
 @dataclass(frozen=True)
@@ -266,7 +269,11 @@ def write(
 main = program(
     ExportConfig,
     "experiments.shipping.export",
-    "Export a trained agent, so that it ships with the project.",
+    Help(
+        "export a trained agent, so that it ships with the project",
+        "runs/first --paired-seeds 1000",
+        "docs/agents.md#trained-agents",
+    ),
     lambda config: print(export(config)),
 )
 

@@ -22,7 +22,7 @@ from experiments.shipping.openings import Positions
 from skyenv.agents import Agent, Decisions
 from skyenv.arena.matches import play_games
 from skyenv.array_types import Float32, Int64
-from skyenv.console.options import Options, common, option, program
+from skyenv.console.options import Help, Options, common, option, program
 from skyenv.console.progress import progress
 from skyenv.files import write_atomically
 from skyenv.rules.compiling import entry_point
@@ -212,7 +212,7 @@ class Fitting(Options):
     positions: int = option(600_000, "positions to learn from", low=1000, high=10**7, metavar="K")
     epochs: int = option(6, "passes over the positions", low=1, high=1000, metavar="E")
     seed: int = common("seed")
-    out: Path = option(FOLDER, "folder of the network", metavar="FOLDER")
+    out: Path = option(FOLDER, "folder of the network (default: the search)", metavar="FOLDER")
 
 
 def _run(options: Fitting) -> None:
@@ -229,7 +229,11 @@ def _run(options: Fitting) -> None:
 main = program(
     Fitting,
     "experiments.shipping.fit_leaves",
-    "Fit the network that tells searches what the leaves of their trees are worth.",
+    Help(
+        "fit the network that tells searches what the leaves of their trees are worth",
+        "--players 2 --out runs/leaves",
+        "docs/agents.md#searching-a-tree",
+    ),
     _run,
 )
 

@@ -22,7 +22,7 @@ import numpy as np
 from skyenv.agents import make_agent
 from skyenv.arena.matches import Onlooker, play_games
 from skyenv.array_types import AnyArray, Bool, RecordArray
-from skyenv.console.options import Options, common, option, program
+from skyenv.console.options import Help, Options, common, option, program
 from skyenv.console.progress import progress
 from skyenv.engine.games import Games
 from skyenv.engine.openings import FILE, NUM_OPENINGS, TASKS, Task
@@ -61,7 +61,11 @@ class CollectOptions(Options):
         seed: seed of the games and of the sampled openings.
     """
 
-    out: Path = option(Path(str(files("skyenv.engine") / FILE)), "file to write", writes=True)
+    out: Path = option(
+        Path(str(files("skyenv.engine") / FILE)),
+        "file to write (default: the shipped one)",
+        writes=True,
+    )
     agents: tuple[str, ...] = option(
         ("trained", "greedy", "appraiser"), "agents on the seats", metavar="AGENT"
     )
@@ -313,7 +317,11 @@ def _run(options: CollectOptions) -> None:
 main = program(
     CollectOptions,
     "experiments.shipping.openings",
-    "Collect openings of bidding tasks from games.",
+    Help(
+        "collect openings of bidding tasks from games",
+        "--tasks duel-4 alea-4 --out openings.npz",
+        "docs/benchmark.md#bidding-tasks",
+    ),
     _run,
 )
 

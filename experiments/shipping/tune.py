@@ -27,7 +27,7 @@ import numpy as np
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
 from skyenv.array_types import ArrayLike
-from skyenv.console.options import Options, argument, common, option, program
+from skyenv.console.options import Help, Options, argument, common, option, program
 from skyenv.errors import AgentError, check_extra
 from skyenv.files import write_atomically
 from skyenv.seeds import TUNING
@@ -142,7 +142,16 @@ def _run(options: Tuning) -> None:
             print(f"generation {len(means)}, mean fitness {mean:.3f}", flush=True)
 
 
-main = program(Tuning, "experiments.shipping.tune", "Tune the weights of an agent.", _run)
+main = program(
+    Tuning,
+    "experiments.shipping.tune",
+    Help(
+        "tune the weights of an agent",
+        "appraiser --players 2 --against greedy --minutes 8",
+        "docs/agents.md#heuristics",
+    ),
+    _run,
+)
 
 if __name__ == "__main__":
     sys.exit(main())

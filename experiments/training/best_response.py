@@ -17,7 +17,7 @@ from typing import Any
 from experiments.training.config import Config, fixed
 from experiments.training.program import program
 from experiments.training.train import Training
-from skyenv.console.options import common, option
+from skyenv.console.options import Help, common, option
 from skyenv.errors import OptionError, shown
 
 
@@ -76,9 +76,9 @@ class BestResponse(Training):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    return program(
-        BestResponse, BestResponseConfig, "Train a best response against a frozen agent.", arguments
-    )
+    what, example = "train a best response against a frozen agent", "--target greedy --minutes 10"
+    told = Help(what, example, "docs/training.md#best-responses")
+    return program(BestResponse, BestResponseConfig, told, arguments)
 
 
 if __name__ == "__main__":

@@ -82,13 +82,12 @@ class Config(Options):
     minutes: float = common(
         "minutes", text="limit of the training; 0: none, or 5 without --decisions"
     )
-    decisions: int = option(
-        0, "limit of the learner's decisions; 0: none", high=10**12, metavar="N"
-    )
+    decisions: int = option(0, "limit of the learner's decisions; 0: none", high=10**12)
     task: str = option(
         "",
         "a bidding task, or some of its openings, to learn instead of whole games "
         "(docs/benchmark.md)",
+        metavar="TASK",
     )
     seed: int = common("seed", high=2**32 - 1)
     max_turns: int = common("max_turns", high=MOST)
@@ -369,7 +368,7 @@ def earlier(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Mapping[st
         return {}
     content = read_json(path)
     for name in AGENTS & content.keys() & defaults.keys() - given.keys():
-        specs = [one.strip() for one in as_text(content[name]).split(",") if one]
+        specs = [one.strip() for one in as_text(content[name] or "").split(",") if one]
         if code := running_code([one for one in specs if not _perturbed(one)], path):
             raise OptionError(
                 f"{path} names {shown(sorted(code), 200)}: such agents are loaded only if the "

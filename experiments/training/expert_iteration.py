@@ -25,7 +25,7 @@ from experiments.training.train import Training
 from skyenv.agents import Decisions, decisions_in
 from skyenv.arena.lookahead import CANDIDATES, MIN_PROBABILITY, LookaheadAgent
 from skyenv.array_types import Bool, Int64
-from skyenv.console.options import option
+from skyenv.console.options import Help, option
 from skyenv.rules.state import PHASES
 from skyenv_agents.learned.networks import OUTCOME_REWARD, NetworkAgent, heuristic_of
 from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork
@@ -201,7 +201,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return program(
         ExpertIteration,
         ExpertConfig,
-        "Train an agent by what one step of look-ahead finds in games of its own.",
+        Help(
+            "train an agent by what one step of look-ahead finds in games of its own",
+            "--start runs/first/model.npz --minutes 30",
+            "docs/training.md#recipes",
+        ),
         arguments,
     )
 

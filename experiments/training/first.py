@@ -19,7 +19,7 @@ from experiments.training.config import FOR_TASKS, Config
 from experiments.training.run import MODEL
 from experiments.training.train import Training
 from skyenv.agents import Agent, make_agent
-from skyenv.console.options import Options, common, option, program
+from skyenv.console.options import Help, Options, common, option, program
 from skyenv.console.progress import progress
 from skyenv.engine.openings import measured
 from skyenv.files import write_atomically
@@ -117,7 +117,11 @@ def draw(curve: Sequence[tuple[float, float]], path: Path) -> None:
 main = program(
     FirstOptions,
     "experiments.training.first",
-    "Learn to bid from nothing, and see exploitability fall.",
+    Help(
+        "learn to bid from nothing, and see exploitability fall",
+        "--decisions 1000000 --run runs/longer",
+        "docs/start.md#4-train-an-agent",
+    ),
     learn,
 )
 

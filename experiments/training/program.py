@@ -14,7 +14,7 @@ from experiments.training.closing import close, forget
 from experiments.training.config import Config, earlier
 from experiments.training.health import report
 from experiments.training.run import MODEL, Run
-from skyenv.console.options import INTERRUPTED, run_program
+from skyenv.console.options import INTERRUPTED, Help, run_program
 from skyenv.engine.openings import OF_AUCTIONS, task_name
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked, write_atomically
@@ -37,18 +37,18 @@ def terminating() -> Iterator[None]:
 
 
 def program(
-    training: type[Run], config: type[Config], description: str, arguments: Sequence[str] | None
+    training: type[Run], config: type[Config], told: Help, arguments: Sequence[str] | None
 ) -> int:
     """Run the command line of a trainer; return the exit code: 0 success, 1 a bad file or
     a training that diverges, 2 a bad command, 130 interrupted.
 
     Args:
-        training: the trainer. config: its options. description: what ``--help`` says of it.
+        training: the trainer. config: its options. told: what ``--help`` says of it.
         arguments: the command line; None: that of this process.
     """
     module = f"experiments.training.{training.PROGRAM}"
     return run_program(
-        config, module, description, lambda given: launch(training(given)), arguments, earlier
+        config, module, told, lambda given: launch(training(given)), arguments, earlier
     )
 
 

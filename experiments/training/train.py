@@ -39,7 +39,7 @@ from experiments.training.rollouts import Improvement, Rollout
 from experiments.training.run import Run
 from experiments.training.seating import Ended, Tables
 from skyenv.agents import decide
-from skyenv.console.options import as_text
+from skyenv.console.options import Help, as_text
 from skyenv.engine.results import results
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.learned.networks import Network, heuristic_of
@@ -305,7 +305,9 @@ def mean_figures(rollouts: Sequence[Rollout]) -> dict[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    return program(Training, Config, "Train an agent by self-play.", arguments)
+    example = "--run runs/second --players 3 --minutes 30 --prior greedy"
+    told = Help("train an agent by self-play", example, "docs/training.md")
+    return program(Training, Config, told, arguments)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class AnalyseOptions(Options):
     """Options of ``analyse``."""
 
     file: Path = argument("the record", metavar="FILE")
-    game: int = option(1, "the game's number in the record", low=1, high=MAX_INT32, metavar="N")
+    game: int = option(1, "the game's number in the record", low=1, high=MAX_INT32)
     agent: str = option(
         ESTIMATOR,
         f"the agent whose choices are compared with those played: {agents_help()}",

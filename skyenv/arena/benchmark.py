@@ -93,15 +93,15 @@ class BenchmarkOptions(Options):
     tasks: tuple[str, ...] = option(
         BIDDING, "bidding tasks for two seats, or none", metavar="TASK", choices=TWO_SEATS
     )
-    openings: int = option(32, "held-out openings of each bidding task", low=1, metavar="N")
+    openings: int = option(32, "held-out openings of each bidding task", low=1)
     samples: int = option(
-        LEAST_SAMPLES, "random numbers per decision of a stochastic agent in tasks", metavar="N"
+        LEAST_SAMPLES, "random numbers per decision of a stochastic agent in tasks"
     )
     players: tuple[int, ...] = common(
         "players", default=(2, 3, 4), text="tables, on the front side, or none"
     )
     paired_seeds: int = common("paired_seeds", default=100, low=2)
-    lookahead: int = option(40, "paired seeds of the look-ahead exploiter; 0: none", metavar="N")
+    lookahead: int = option(40, "paired seeds of the look-ahead exploiter; 0: none")
     exploiters: tuple[str, ...] = option((), "additional exploiters", metavar="AGENT")
     secret: int = common(
         "secret",
@@ -398,7 +398,7 @@ def report(content: Mapping[str, Any]) -> str:
         f", with other {changed} than the protocol." if changed else "."
     )
     found = [tables.columns(rows, 2) for rows in all_rows(content["agents"])]
-    again = f"The same again: {content['command']}"
+    again = f"The same again:\n{tables.folded(content['command'])}"
     return "\n\n".join([tables.wrapped(heading), *found, again])
 
 

@@ -52,6 +52,7 @@ from skyenv.console.options import (
     common,
     option,
 )
+from skyenv.console.tables import folded
 from skyenv.engine.openings import OF_AUCTIONS, TASKS, WHOLE_GAMES
 from skyenv.engine.options import GameOptions
 from skyenv.errors import OptionError, shown
@@ -133,7 +134,7 @@ def evaluate_agent(options: EvaluateOptions) -> None:
         for path, as_text in files:  # first: the terminal may be gone
             write_atomically(path, as_text(results))
         print(table(results))
-        print(f"\nThe same games again: {_again('evaluate', options, secret=secret)}")
+        print(f"\nThe same games again:\n{folded(_again('evaluate', options, secret=secret))}")
     if not whole:
         raise KeyboardInterrupt("" if results else NOTHING_WHOLE)
 

@@ -217,7 +217,7 @@ def table(ladder: Ladder) -> str:
         *_pairs_parts(ladder),
         *(_duels_parts(ladder) if ladder["duels"] else ()),
     ]
-    return "\n\n".join([*parts, f"The same games again: {ladder['command']}"])
+    return "\n\n".join([*parts, f"The same games again:\n{tables.folded(ladder['command'])}"])
 
 
 def _pairs_parts(ladder: Ladder) -> list[str]:
@@ -290,6 +290,6 @@ def newcomer_table(newcomer: dict[str, Any]) -> str:
         [
             tables.wrapped(head),
             tables.columns(ranked, 2),
-            f"The same games again: {newcomer['command']}",
+            f"The same games again:\n{tables.folded(newcomer['command'])}",
         ]
     )

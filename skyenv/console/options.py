@@ -8,7 +8,7 @@ Options are a frozen dataclass. Values come from the command line, then from a T
 ...     agent: str = argument("who plays")
 ...     seed: int = common("seed")
 ...     against: tuple[str, ...] = option(("random",), "opponents")
->>> parse(Example, "skyenv example", "An example.", ["greedy", "--against", "bidder,builder"])
+>>> parse(Example, "skyenv example", Help("an example"), ["greedy", "--against", "bidder,builder"])
 Example(agent='greedy', seed=1, against=('bidder', 'builder'))
 
 A field's type is int, float, str, bool, Path, or a tuple of one of them, optionally ``| None``.
@@ -31,6 +31,7 @@ from typing import (
     Any,
     Concatenate,
     Final,
+    NamedTuple,
     NoReturn,
     ParamSpec,
     TypeVar,
@@ -41,6 +42,7 @@ from typing import (
 )
 
 from skyenv.checks import check_choice, check_integer, check_number, parse_integer
+from skyenv.console.tables import folded, wrapped
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.engine.thread_pool import DECISIONS_PER_THREAD, MAX_THREADS
 from skyenv.errors import (
@@ -62,6 +64,9 @@ INTERRUPTED: Final = 130
 GOES_ON: Final = "; the same command goes on"
 # The default upper bound of numbers.
 MOST: Final = 1e12
+# Placeholders of values, by type, and the longest list of choices that is one.
+METAVARS: Final = {int: "N", float: "X", str: "TEXT", Path: "FILE"}
+LONGEST: Final = 24
 # The largest number of workers, all machines together.
 MAX_WORKERS: Final = 1024
 
@@ -75,7 +80,7 @@ class Option:
         choices: the valid values; empty: not restricted.
         low, high: limits of numbers, inclusive; with `above`, `low` is excluded.
         short: a second flag, such as ``-o``.
-        metavar: placeholder of the value in ``--help``; "": derived from the type.
+        metavar: placeholder of the value in ``--help``; "": the choices, or by METAVARS.
         positional: whether it is a positional argument.
         writes: whether the program writes this file. It is overwritten only with ``--replace``.
         section: heading in ``--help`` of this option and the following ones; "": the last one.
@@ -124,7 +129,7 @@ def argument(text: str, *, metavar: str = "", default: Any = MISSING) -> Any:
 COMMON: Final[Mapping[str, tuple[Any, Option]]] = {
     "players": (
         2,
-        Option("number of players", low=MIN_PLAYERS, high=MAX_PLAYERS, metavar="N"),
+        Option("number of players", low=MIN_PLAYERS, high=MAX_PLAYERS),
     ),
     "side": ("front", Option("side of the board", SIDES)),
     "seed": (1, Option("random seed", high=HIGHEST_SEED, metavar="S")),
@@ -134,7 +139,6 @@ COMMON: Final[Mapping[str, tuple[Any, Option]]] = {
             "number of paired seeds: deals, each played once from every seat",
             low=1,
             high=10**7,
-            metavar="N",
         ),
     ),
     "secret": (
@@ -148,7 +152,7 @@ COMMON: Final[Mapping[str, tuple[Any, Option]]] = {
     ),
     "max_turns": (
         DEFAULT_MAX_TURNS,
-        Option("turns after which a game is truncated", low=1, high=2**31 - 1, metavar="N"),
+        Option("turns after which a game is truncated", low=1, high=2**31 - 1),
     ),
     "threads": (
         1,
@@ -157,7 +161,6 @@ COMMON: Final[Mapping[str, tuple[Any, Option]]] = {
             f"{2 * DECISIONS_PER_THREAD:,} games or more",
             low=1,
             high=MAX_THREADS,
-            metavar="N",
         ),
     ),
     "minutes": (0.0, Option("time limit in minutes; 0: no limit", high=1e6, metavar="M")),
@@ -206,17 +209,40 @@ class Options:
             object.__setattr__(self, entry.name, _converted(entry, kind, getattr(self, entry.name)))
 
 
+class Help(NamedTuple):
+    """What ``--help`` says of a program beside its options.
+
+    Attributes:
+        what: what the program does, in one sentence.
+        example: the words of an example after those of the command.
+        page: the page of the docs.
+    """
+
+    what: str
+    example: str = ""
+    page: str = ""
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that reports errors in one line.
 
     Args:
         command: the words after ``python -m``, such as ``"skyenv evaluate"``. Error messages begin
             with the last one.
-        description: the description in ``--help``.
+        told: what ``--help`` says of the program.
+        usage: the words that ``--help`` shows after the command.
     """
 
-    def __init__(self, command: str, description: str) -> None:
-        super().__init__(prog=f"python -m {command}", description=description, allow_abbrev=False)
+    def __init__(self, command: str, told: Help, usage: str) -> None:
+        called = f"python -m {command}"
+        super().__init__(
+            prog=called,
+            usage=f"{called} {usage}",
+            description=wrapped(f"{told.what[:1].upper()}{told.what[1:].rstrip('.')}."),
+            epilog=f"example:\n  {folded(f'{called} {told.example}')}\n\nsee {told.page}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
         self.program = command.replace(".", " ").split()[-1]
 
     def error(self, message: str) -> NoReturn:
@@ -331,7 +357,7 @@ Kind = TypeVar("Kind", bound=Options)
 def parse(
     kind: type[Kind],
     command: str,
-    description: str,
+    told: Help,
     arguments: Sequence[str] | None = None,
     earlier: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]] | None = None,
 ) -> Kind:
@@ -339,7 +365,7 @@ def parse(
 
     Args:
         kind: the class of options.
-        command, description: as for :class:`Parser`.
+        command, told: as for :class:`Parser`.
         arguments: the command line; None: this process's.
         earlier: called with the given values and the defaults; returns values for options that were
             not given, such as those of a run to resume.
@@ -350,7 +376,8 @@ def parse(
         SystemExit: the command line has unknown options or lacks values; stderr has the message.
     """
     entries = _entries(kind)
-    parser = Parser(command, description)
+    usage = [*(_in_usage(*entry) for entry in entries), "[options]"]
+    parser = Parser(command, told, " ".join(filter(None, usage)))
     section: argparse._ActionsContainer = parser
     for entry, type_of in entries:
         if heading := about(entry).section:
@@ -374,7 +401,7 @@ def parse(
         values = {**{name: before[name] for name in defaults if name in before}, **values}
     for entry, _ in entries:
         if entry.default is MISSING and entry.name not in values:
-            named = "/".join(_flags(entry)) or about(entry).metavar or entry.name
+            named = "/".join(_flags(entry)) or about(entry).metavar
             parser.error(f"{named} is required: {about(entry).text}")
     options = kind(**values)
     kept = replace or getattr(options, "resume", False)
@@ -386,7 +413,7 @@ def parse(
 def run_program(
     kind: type[Kind],
     command: str,
-    description: str,
+    told: Help,
     run: Callable[[Kind], int | None],
     arguments: Sequence[str] | None = None,
     earlier: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]] | None = None,
@@ -395,16 +422,16 @@ def run_program(
     than `run` are those of :func:`parse`.
     """
     name = command.replace(".", " ").split()[-1]
-    return exit_code(name, lambda: run(parse(kind, command, description, arguments, earlier)))
+    return exit_code(name, lambda: run(parse(kind, command, told, arguments, earlier)))
 
 
 def program(
-    kind: type[Kind], command: str, description: str, run: Callable[[Kind], int | None]
+    kind: type[Kind], command: str, told: Help, run: Callable[[Kind], int | None]
 ) -> Callable[..., int]:
     """Return a program's main function, from the words of the command line (None: of this process)
     to the exit code. Arguments are those of :func:`run_program`.
     """
-    return partial(run_program, kind, command, description, run)
+    return partial(run_program, kind, command, told, run)
 
 
 def _add(section: argparse._ActionsContainer, entry: Field[Any], kind: Any) -> None:
@@ -413,21 +440,29 @@ def _add(section: argparse._ActionsContainer, entry: Field[Any], kind: Any) -> N
     """
     single, several, _ = _parts(kind)
     shape = about(entry)
-    text = shape.text
+    text, choices = shape.text, [choice for choice in shape.choices if choice]
+    metavar = shape.metavar or (f"{{{','.join(choices)}}}" if choices else METAVARS.get(single, ""))
+    if choices and (shape.metavar or len(metavar) > LONGEST or several):
+        metavar, text = shape.metavar or entry.name.upper(), f"{text}: {', '.join(choices)}"
     if entry.default is not MISSING and "(default: " not in text and single is not bool:
         text += f" (default: {as_text(entry.default) or 'none'})"
-    choices = ",".join(choice for choice in shape.choices if choice)
     how: dict[str, Any] = {"default": argparse.SUPPRESS, "help": text.replace("%", "%%")}
-    if single is bool:
-        how["action"] = "store_true"
-    else:
-        how["metavar"] = shape.metavar or (f"{{{choices}}}" if choices else single.__name__)
+    how |= {"action": "store_true"} if single is bool else {"metavar": metavar}
     if shape.positional:
         section.add_argument(entry.name, nargs="*" if several else "?", **how)
         return
     if several:
         how["nargs"] = "+"
     section.add_argument(*_flags(entry), dest=entry.name, **how)
+
+
+def _in_usage(entry: Field[Any], kind: Any) -> str:
+    """Return an argument or a required option as in the usage; "" of other options."""
+    shape, several = about(entry), _parts(kind)[1]
+    value = f"{shape.metavar} ..." if several else shape.metavar
+    if entry.default is MISSING:
+        return " ".join([*_flags(entry)[:1], value])
+    return f"[{value}]" if shape.positional else ""
 
 
 def _flags(entry: Field[Any]) -> list[str]:
@@ -440,7 +475,7 @@ def _flags(entry: Field[Any]) -> list[str]:
 def as_text(value: Any) -> str:
     """Return a value as the command line takes it."""
     if isinstance(value, (list, tuple)):
-        return ",".join(map(as_text, value))
+        return ",".join(map(as_text, value)) or "none"
     if isinstance(value, float) and float(f"{value:g}") == value:
         return f"{value:g}"
     return "" if value is None else str(value)

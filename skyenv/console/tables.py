@@ -58,6 +58,15 @@ def wrapped(text: str, width: int = WIDTH) -> str:
     return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
+def folded(command: str) -> str:
+    """Return a command of :func:`shlex.join` in lines of at most WIDTH characters, where words
+    allow it; none breaks after an option.
+    """
+    text = re.sub("'.*?'", lambda quoted: quoted[0].replace(" ", "\0"), command)
+    text = re.sub(r"(?<= )(-\S+) (?!-)", "\\1\0", text)
+    return wrapped(text, WIDTH - 6).replace("\n", " \\\n    ").replace("\0", " ")
+
+
 def markdown(rows: Rows, align: str = "") -> str:
     """Return a table in Markdown.
 

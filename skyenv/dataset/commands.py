@@ -44,11 +44,11 @@ class DatasetOptions(Options):
     formats: tuple[str, ...] = option(FORMATS, "file formats", choices=FORMATS, metavar="FORMAT")
     players: int = common("players")
     side: str = common("side")
-    games: int = option(1000, "number of games", low=1, high=10**7, metavar="N")
+    games: int = option(1000, "number of games", low=1, high=10**7)
     seed: int = common("seed", text="seed of deals and seats")
     max_turns: int = common("max_turns")
     reward: str = option("outcome", "reward", choices=REWARDS)
-    shard_games: int = option(100, "games per file", low=1, high=10**5, metavar="N")
+    shard_games: int = option(100, "games per file", low=1, high=10**5)
     workers: int = common("workers")
 
     def __post_init__(self) -> None:

@@ -62,7 +62,7 @@ class PlayOptions(Options):
         metavar="NAME",
     )
     port: int | None = option(
-        None, f"port (default: {PORT}, or a free one if it is taken)", high=65535, metavar="N"
+        None, f"port (default: {PORT}, or a free one if it is taken)", high=65535
     )
     database: Path = option(DATABASE, "database file of games", metavar="FILE")
     workers: int | None = option(
@@ -71,7 +71,6 @@ class PlayOptions(Options):
         "least 2)",
         low=2,
         high=256,
-        metavar="N",
     )
     games: tuple[Path, ...] = option(
         (),
@@ -90,7 +89,7 @@ class ExportOptions(Options):
     output: Path = option(
         MISSING, "the HTML file to write (game.html)", short="-o", metavar="FILE", writes=True
     )
-    game: int = option(1, "the game's number in the record", low=1, high=2**31 - 1, metavar="N")
+    game: int = option(1, "the game's number in the record", low=1, high=2**31 - 1)
     theme: str = option(
         "both", "colours of the page; both: the reader can switch", choices=(*THEMES, "both")
     )

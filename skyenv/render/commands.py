@@ -26,7 +26,7 @@ class PictureOptions(Options):
     """Options of both commands."""
 
     file: Path = argument("the record", metavar="FILE")
-    game: int = option(1, "which game", low=1, high=MAX_INT32, metavar="N")
+    game: int = option(1, "which game", low=1, high=MAX_INT32)
     seat: int | None = option(
         None,
         "draw from this seat's view, from 0 (default: all hands)",
@@ -43,9 +43,7 @@ class PictureOptions(Options):
 class ShowOptions(PictureOptions):
     """Options of ``show``."""
 
-    step: int | None = option(
-        None, "the position after N actions (default: all)", high=MAX_INT32, metavar="N"
-    )
+    step: int | None = option(None, "the position after N actions (default: all)", high=MAX_INT32)
     svg: Path | None = option(None, "write an SVG to this file", metavar="FILE", writes=True)
     png: Path | None = option(
         None, "write a PNG to this file (needs the extra [pictures])", metavar="FILE", writes=True
@@ -104,15 +102,12 @@ class FilmOptions(PictureOptions):
     output: Path = option(
         MISSING, "the file to write, .gif", short="-o", metavar="FILE", writes=True
     )
-    first: int = option(
-        0, "first picture after N actions", short="--from", high=MAX_INT32, metavar="N"
-    )
+    first: int = option(0, "first picture after N actions", short="--from", high=MAX_INT32)
     last: int | None = option(
         None,
         "last picture after N actions (default: all)",
         short="--to",
         high=MAX_INT32,
-        metavar="N",
     )
     width: int = option(1200, "width of the film in pixels", low=16, high=LARGEST, metavar="PIXELS")
     fps: float = option(2.0, "pictures per second", high=HIGHEST_FPS, above=True, metavar="F")

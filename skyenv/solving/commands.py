@@ -317,7 +317,9 @@ class SolveOptions(Options):
         0.001, "stop once NashConv is at most this share of the payoffs' range", above=True, high=1
     )
     iterations: int = option(100_000, "most iterations", low=1)
-    out: Path | None = option(None, "folder of strategies; stored ones are improved further")
+    out: Path | None = option(
+        None, "folder of strategies; stored ones are improved further", metavar="FOLDER"
+    )
 
 
 def solve_task(options: SolveOptions) -> None:

@@ -13,7 +13,7 @@ from processes import interrupting, main_of
 from skyenv.arena import ladder
 from skyenv.arena.evaluate import as_csv, as_json, as_latex, evaluate, table
 
-AGAIN = "\n\nThe same games again: python -m skyenv "
+AGAIN = "\n\nThe same games again:\npython -m skyenv "
 
 # ---- evaluate ----
 

@@ -1,17 +1,25 @@
-"""Invalid values of every option of every program, for each kind of error of its type."""
+"""Invalid values of every option of every program, for each kind of error of its type; its help."""
 
+import contextlib
 import dataclasses
+import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import pytest
 
-from experiments.shipping import export, fit_leaves, tune
+from experiments import published
+from experiments.benchmarks import __main__ as benchmarks
+from experiments.benchmarks import algorithms, strength
+from experiments.shipping import export, fit_leaves, openings, tune
 from experiments.training import best_response, expert_iteration, first, train
 from experiments.training.config import Config
+from processes import ROOT
 from skyenv import cli
 from skyenv.console.options import BAD_COMMAND, BAD_DATA, Options, about
+from test_docs import dead_links
 
 PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] = [
     *((cli.main, [name], command.options) for name, command in cli.COMMANDS.items()),
@@ -22,6 +30,11 @@ PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] 
     (export.main, [], export.ExportConfig),
     (fit_leaves.main, [], fit_leaves.Fitting),
     (tune.main, [], tune.Tuning),
+    (openings.main, [], openings.CollectOptions),
+    (algorithms.main, [], algorithms.AlgorithmsOptions),
+    (strength.main, [], strength.StrengthOptions),
+    (benchmarks.main, [], benchmarks.BenchmarkOptions),
+    (published.main, [], published.PublishedOptions),
 ]
 
 
@@ -47,7 +60,7 @@ def programs() -> Iterator[tuple[Any, list[str], list[dataclasses.Field[Any]], A
         for one in options:
             if one.default is dataclasses.MISSING:
                 flag = [] if about(one).positional else [flag_of(one.name)]
-                needed += [*flag, "x"]
+                needed += [*flag, (about(one).choices or "x")[0]]
         yield main, [*words, *needed], options, kind
 
 
@@ -57,7 +70,8 @@ def mistakes() -> Iterator[Any]:
         types = get_type_hints(kind)
         for one in options:
             for value in wrong_values(one, str(types[one.name])):
-                wrong = [*words, f"{flag_of(one.name)}={value}"]
+                given = value if about(one).positional else f"{flag_of(one.name)}={value}"
+                wrong = [*words, given]
                 yield pytest.param(main, wrong, one.name, id=" ".join([kind.__module__, *wrong]))
 
 
@@ -107,3 +121,29 @@ def test_existing_files_are_replaced_only_with_replace(
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("error: kept: File exists; use --replace to overwrite it")
     assert Path("kept").read_text() == "what took a night"
+
+
+# ---- help ----
+
+
+@pytest.mark.parametrize(("main", "words", "kind"), [*PROGRAMS, (cli.main, [], Options)])
+def test_help_fits_80_columns_and_ends_with_an_example_and_its_page(
+    main: Callable[[Sequence[str]], int],
+    words: list[str],
+    kind: type[Options],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The example's options exist: of it and an unknown option only that one is refused."""
+    monkeypatch.setenv("COLUMNS", "80")
+    with contextlib.suppress(SystemExit):
+        main([*words, "--help"])
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= 80
+    assert not re.search(r"--[\w-]+ \[?(int|float|str|Path)\b", text)
+    found = re.search(r"\n\nexample:\n  python -m \S+ (.+)\n\nsee (\S+)\n$", text, re.DOTALL)
+    assert found
+    assert dead_links(ROOT / "README.md", f"]({found[2]})") == []
+    with contextlib.suppress(SystemExit):
+        main([*shlex.split(found[1].replace("\\\n", "")), "--no-such-option"])
+    assert "unrecognized arguments: --no-such-option (see" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from experiments.shipping.export import COMMANDS
 from skyenv import Games
 from skyenv.agents import ReportingAgent, decisions_in
 from skyenv.arena.evaluate import evaluate
-from skyenv.console.options import command_line, parse
+from skyenv.console.options import Help, command_line, parse
 from skyenv.engine.options import table_name
 from skyenv.rules.components import SIDES
 from skyenv_agents import GuidedAgent, SearchAgent
@@ -41,7 +41,7 @@ def test_shipped_networks_match_their_descriptions(players: int, side: str) -> N
     for stage in stages:
         words = shlex.split(stage["command"])
         (kind,) = (kind for kind, module in COMMANDS.items() if module == words[2])
-        whole = command_line(kind, words[2], asdict(parse(kind, words[2], "", words[3:])))
+        whole = command_line(kind, words[2], asdict(parse(kind, words[2], Help(""), words[3:])))
         assert set(words) <= set(shlex.split(whole))  # options that came later are not told
     assert stages[-1]["stopped"] is False
     assert sum(stage["decisions"] for stage in stages) == described["decisions"]

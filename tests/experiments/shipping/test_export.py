@@ -15,7 +15,7 @@ from experiments.shipping.export import ExportConfig
 from experiments.training import best_response, expert_iteration
 from experiments.training.config import Config
 from experiments.training.curves import read_curve
-from skyenv.console.options import parse
+from skyenv.console.options import Help, parse
 from skyenv.errors import CheckpointError, OptionError
 from skyenv_agents.learned.networks import Network
 from trainings import tiny
@@ -95,7 +95,7 @@ def test_commands_of_stages_reproduce_their_options(
     assert stage.config == config
     command = shlex.split(stage.about()["command"])
     assert command[:3] == ["python", "-m", export.COMMANDS[type(config)]]
-    assert parse(type(config), "train", "", command[3:]) == config
+    assert parse(type(config), "train", Help(""), command[3:]) == config
 
 
 @pytest.mark.parametrize(

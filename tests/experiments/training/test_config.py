@@ -9,7 +9,7 @@ import torch
 from experiments.training import config, train
 from experiments.training.config import SEEDS_APART, Config
 from experiments.training.train import Training
-from skyenv.console.options import parse
+from skyenv.console.options import Help, parse
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.seeds import TRAINING
 from skyenv_agents.learned.architecture import Sizes
@@ -74,7 +74,7 @@ RECIPES = sorted((Path(config.__file__).parent / "recipes").glob("*.toml"))
 
 @pytest.mark.parametrize("path", RECIPES, ids=[path.stem for path in RECIPES])
 def test_recipes_are_valid_and_take_at_most_an_hour(path: Path) -> None:
-    options = parse(Config, "train", "Train.", ["--config", str(path)])
+    options = parse(Config, "train", Help("Train."), ["--config", str(path)])
     options.check()
     assert 0 < options.minutes <= 60
     assert not {"bidder", "builder"} & set(options.fixed_opponents)  # they anchor the ladder

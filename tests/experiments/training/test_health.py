@@ -14,6 +14,7 @@ from experiments.training.health import divergence
 from experiments.training.program import program
 from experiments.training.train import Training
 from skyenv.agents import make_agent
+from skyenv.console.options import Help
 from trainings import TINY, begun, tiny, updated
 
 # Enough decisions in an update for units to be counted, and steps that are too small to lose any.
@@ -92,7 +93,7 @@ def test_a_diverging_run_fails_and_keeps_its_last_checkpoint(
             return super().learn()
 
     arguments = ["--run", str(tmp_path), *TINY, "--checkpoint-seconds", "0"]
-    assert program(Diverging, Config, "Train.", arguments) == 1
+    assert program(Diverging, Config, Help("Train."), arguments) == 1
     error = capsys.readouterr().err.splitlines()[-1]
     assert error.startswith(f"train: error: {tmp_path}: the training has diverged in update 4: ")
     assert read_checkpoint(tmp_path / CHECKPOINT)["updates"] == 3 == len(read_curve(tmp_path))

@@ -30,6 +30,7 @@ from experiments.training.train import Training
 from skyenv import records
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
+from skyenv.console.options import Help
 from skyenv.engine.options import GameOptions
 from skyenv.errors import CheckpointError, OptionError
 from trainings import TINY, begun, tiny, updated
@@ -328,7 +329,7 @@ def test_signals_end_a_run_with_a_checkpoint(
     monkeypatch.setattr("experiments.training.program.close", interrupted)
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     run = ["--run", str(tmp_path), *TINY, "--checkpoint-seconds", "0", "--paired-seeds", "1"]
-    assert program(Signalled, Config, "Train.", run) == 130
+    assert program(Signalled, Config, Help("Train."), run) == 130
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
     assert output in capsys.readouterr().out
     state = read_checkpoint(tmp_path / CHECKPOINT)

@@ -113,6 +113,7 @@ PRINTED = (
     ("maker", "reader"), [("", RICH), pytest.param(RICH, "", marks=pytest.mark.long)]
 )
 def test_files_of_another_variant_are_refused(maker: str, reader: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra [dataset]")
     refused = [*MADE_THEN_REFUSED.values(), *(PRINTED if reader else ())]
     made = under(maker, RUN, json.dumps([*MADE_THEN_REFUSED]), cwd=tmp_path).splitlines()
     assert [json.loads(line)[0] for line in made] == [0] * len(MADE_THEN_REFUSED)

@@ -23,7 +23,7 @@ PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.js
 
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test tests browser test-long test-uncompiled test-lowest test-ray \
-	test-libraries lint style types scripts format first train play speed peers figures docs site clean
+	test-libraries fuzz lint style types scripts format first train play speed peers figures docs site clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -103,6 +103,11 @@ test-uncompiled: $(READY)  ## the rules' tests in plain Python, without Numba's 
 
 test-long: test test-uncompiled  ## everything, the long tests too
 	$(PYTEST) -m long
+
+MINUTES := 10
+
+fuzz: $(READY)  ## damaged files, odd requests, random games and killed programs for MINUTES; failing inputs stay in tests/cases/found
+	PYTHONPATH=.:tests/page:tests/guarantees $(BIN)/python tests/fuzz.py $(MINUTES)
 
 # PyTorch's version is that of constraints.txt: another would pull gigabytes for CUDA onto a machine without a GPU.
 $(LOWEST)/.ready: pyproject.toml constraints.txt

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from processes import ROOT, printed
-from referee import PRINTED, Constants, check_record
+from referee import PRINTED, Constants, Refutation, check_record
 from skyenv import Board, Game, make_agent, make_board
 from skyenv.agents import decide_game
 from skyenv.engine.observation import HIGH, LOW
@@ -37,16 +37,19 @@ def shuffled_rings(rng: random.Random, side: str) -> Board:
 
 
 @cache
-def openings(task: str) -> Any:
-    """The stored openings of a task."""
+def openings() -> dict[str, Any]:
+    """The stored openings by task."""
     with np.load(ROOT / "skyenv" / "engine" / "openings.npz") as content:
-        return content[task]
+        return dict(content)
 
 
 def opening(name: str) -> Any:
     """A task's opening, such as "alea-4/7", for the referee."""
-    task, _, number = name.partition("/")
-    return openings(task)[int(number)]
+    try:
+        task, number = name.split("/")
+        return openings()[task][int(number)]
+    except (AttributeError, ValueError, LookupError) as error:
+        raise Refutation(f"the rules say: an opening; the record says: {name}") from error
 
 
 def judged(game: Game, agent: str, constants: Constants = PRINTED) -> Counter[str]:

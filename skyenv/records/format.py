@@ -119,7 +119,8 @@ class RecordField(NamedTuple):
             text = f"a {self.values.__name__}"
         else:
             kind = "an object of" if isinstance(self.values, Mapping) else "one of"
-            text = f"{kind} {', '.join(self.values)}"
+            names = ", ".join(self.values)
+            text = f"{kind} {names if len(names) <= 200 else names[:197] + '...'}"
         if self.many is not None:
             text = f"a list of {self.many[0]} to {self.many[-1]} entries, each {text}"
         return f"null or {text}" if self.null else text

@@ -4,19 +4,20 @@ import io
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
 from recorded import BASE, TABLES, as_text, at, base_record, error_of, lines_of, played
 
+from fuzz import wrong_line
 from judging import shuffled_rings
-from referee import Refutation, check_record
+from referee import check_record
 from skyenv import records
 from skyenv.agents import decide_game, make_agent
 from skyenv.engine.game import Game
-from skyenv.errors import OptionError, RecordError
+from skyenv.errors import OptionError
 from skyenv.records.reader import MAX_LINE
 
 FOLDER = Path(__file__).parents[1] / "golden"
@@ -406,69 +407,3 @@ def test_the_first_of_two_faults_is_reported() -> None:
     one_vp_more(lines[first])
     lines[first + 1] = "not JSON"
     check_error(lines, first + 1, "the rules give")
-
-
-POOL: list[Any] = [None, True, 0, 1, 4, -1, 7, "green", "sixth", "boutique", "TSQ", "pass", ""]
-POOL += [[], {}, [4], [4, 4], "random"]
-
-
-def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container in a JSON value with each of its indices."""
-    keys = list(value) if type(value) is dict else range(len(value) if type(value) is list else 0)
-    for index in keys:
-        yield value, index
-        yield from places_in(value[index])
-
-
-def mutate(lines: list[Any], rng: random.Random) -> None:
-    """One change of any kind to the lines of a record."""
-    index = rng.randrange(len(lines)) if rng.random() < 0.9 else rng.randrange(2)
-    kind = rng.random()
-    if kind < 0.1:
-        del lines[index]
-    elif kind < 0.2:
-        lines.insert(rng.randrange(len(lines) + 1), lines[index])
-    elif kind < 0.3:
-        other = min(index + 1, len(lines) - 1)
-        lines[index], lines[other] = lines[other], lines[index]
-    else:
-        container, place = rng.choice(list(places_in(lines[index])))
-        if kind < 0.4:
-            del container[place]
-        elif kind < 0.7 and type(container[place]) is int:
-            container[place] += rng.choice([-1, 1])
-        else:
-            container[place] = rng.choice(POOL)
-
-
-def wrong_line(check: Callable[[Any], object], source: Any) -> int | None:
-    """The line that a check blames; None if it finds nothing wrong."""
-    try:
-        check(source)
-    except (RecordError, Refutation) as error:
-        return error.line or 0
-    return None
-
-
-@pytest.mark.compiled
-@each_table
-def test_verify_and_the_referee_reject_the_same_line(players: int, side: str) -> None:
-    text = played(players, side, 4, agent="crowd", max_turns=40, legal=players == 3).to_record()
-    rng = random.Random(players)
-    for _ in range(40):
-        lines = lines_of(text)
-        mutate(lines, rng)
-        changed = as_text(lines)
-        blamed = wrong_line(records.verify, io.StringIO(changed))
-        assert blamed == wrong_line(check_record, changed.splitlines()), changed
-
-
-@pytest.mark.compiled
-def test_flipped_bits_give_a_valid_record_or_one_error() -> None:
-    good = played(2, seed=9, agent="crowd", max_turns=10).to_record().encode()
-    rng = random.Random(1)
-    for _ in range(100):
-        bad = bytearray(good)
-        bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
-        # Any other exception ends the test.
-        assert wrong_line(records.verify, io.BytesIO(bytes(bad))) != 0

@@ -1,7 +1,7 @@
 """Draw odds and the worth of an auction, from what a seat knows.
 
-:func:`draw_odds`: exact probabilities of the next cards and of Alea's bid. :func:`bid_worth`: VP of
-a skyscraper, the chance that Alea bids more, and the other seats' highest possible bids.
+:func:`draw_odds`: exact probabilities of the next cards and of Alea's bid. :func:`bid_worth`: what
+the hand can win and its VP, the chance that Alea bids more, and the others' highest bids.
 """
 
 from collections import defaultdict
@@ -13,9 +13,12 @@ import numpy as np
 
 from skyenv.array_types import Float64, Int64
 from skyenv.engine.knowledge import view
+from skyenv.engine.rewards import CARD_VP
 from skyenv.render.reasons import allowed_colours, is_full
+from skyenv.render.words import build_limit
 from skyenv.rules.components import (
     BLACK,
+    BUILD_LIMIT,
     CARD_COLOURS,
     CARD_VALUES,
     CENTRAL_PARK,
@@ -141,8 +144,8 @@ def alea_totals(pool: Sequence[int], number: int, up: Sequence[int]) -> dict[int
 # ---- the worth of an auction ----
 
 DISTRICT: Final = (
-    "VP are those of one scoring with today's businesses. Every district that isn't stopped is "
-    "scored once at the end; each time that it is scored before brings as much again."
+    "VP are those of one scoring with today's businesses. A district that isn't stopped is scored "
+    "once at the end; each scoring before brings as much again."
 )
 PARK: Final = (
     "VP are what a skyscraper brings on average at the end, with the businesses that lie there now."
@@ -150,16 +153,19 @@ PARK: Final = (
 
 
 def bid_worth(seen: Any) -> dict[str, Any] | None:
-    """Return facts for the bid of the seat to act.
+    """Return what winning is worth for the seat to act, and what it costs.
 
     Args:
         seen: its view, a record of VIEW_DTYPE.
 
     Returns:
-        ``colours``: for each colour in which it may bid ``{"name", "vp"}``: VP of a skyscraper
-            there when it is scored;
-        ``assumes``: the assumptions behind the VP, a sentence;
-        ``stop``: VP that a building stop would bring instead (STOP-1, STOP-2), or null;
+        ``colours``: for each colour in which its hand has a bid ``{"name", "vp", "builds",
+            "cards"}``: VP of a skyscraper there when it is scored, and :func:`largest_build`;
+        ``stop``: ``{"vp", "must", "others"}`` of a building stop: its VP, whether it is compulsory
+            (STOP-1), and ``{"seat", "vp"}`` of the other seats (STOP-3); null if there can be none;
+        ``when``, ``assumes``: which scoring the VP are those of, in two words, and in a sentence;
+        ``laid``: the number of cards that the seat has on the table;
+        ``card``: VP that bidding tasks charge for a card paid;
         ``alea``: ``[total, chance that Alea bids more]`` for every total that a bid of Alea can
             exceed, exact given the seat's knowledge; null where Alea bids no more;
         ``others``: ``{"seat", "most"}`` of the other seats still bidding: the highest total that
@@ -175,16 +181,22 @@ def bid_worth(seen: Any) -> dict[str, Any] | None:
         {
             "name": COLOURS[colour],
             "vp": park_vp(game) if in_park else int(game["value"][place, colour]),
+            "builds": build[0],
+            "cards": build[1],
         }
         for colour in allowed_colours(game, seat)
+        if (build := largest_build(game, seat, colour)) is not None
     ]
     others = [other for other in range(int(game["num_players"])) if other != seat]
     has_alea = game["num_players"] == 2 and game["alea"] == ALEA_WAITS
     alea = Stacks.of_view(seen).alea() if has_alea else {}
     return {
         "colours": colours,
+        "stop": stop_worth(game, seat) if not in_park and is_full(game, place) else None,
+        "when": "at the end" if in_park else "per scoring",
         "assumes": PARK if in_park else DISTRICT,
-        "stop": int(game["floors"][place].sum()) if not in_park and is_full(game, place) else None,
+        "laid": int(game["bid_cards"][seat].sum()),
+        "card": CARD_VP,
         "alea": [
             [total, round(sum(chance for other, chance in alea.items() if other > total), 4)]
             for total in range(max(alea))
@@ -195,6 +207,51 @@ def bid_worth(seen: Any) -> dict[str, Any] | None:
             {"seat": other, "most": most_bid(seen, other)}
             for other in others
             if not game["out"][other]
+        ],
+    }
+
+
+def largest_build(game: Any, seat: int, colour: int) -> tuple[int, int] | None:
+    """Return the largest build that a seat's hand can win with a bid in a colour, and the fewest
+    cards, with those on the table, of such a bid; None if its hand has no higher bid (AUC-3,
+    AUC-4, AUC-10).
+    """
+    missing = int(game["highest"] - game["bid_total"][seat])
+    laid, must_open = int(game["bid_cards"][seat].sum()), game["bid_colour"][seat] == NONE
+    limits = [int(game["supply"][seat]), *([build_limit(game, seat)] if laid else [])]
+    found = []
+    for rank in range(NUM_RANKS):  # the highest card's: low ones allow more skyscrapers
+        coloured, black = (
+            np.repeat(
+                CARD_VALUES, game["hand"][seat, one] * (np.arange(NUM_RANKS) <= rank)
+            ).tolist()
+            for one in (colour, BLACK)
+        )
+        first = [coloured.pop()] if must_open and coloured else []
+        rest = [] if must_open and not first else sorted([*coloured, *black], reverse=True)
+        enough = np.flatnonzero(np.cumsum([*first, *rest]) > missing)
+        if enough.size:
+            found.append((min(*limits, int(BUILD_LIMIT[rank])), laid + int(enough[0]) + 1))
+    return max(found, key=lambda one: (one[0], -one[1]), default=None)
+
+
+def stop_worth(game: Any, seat: int) -> dict[str, Any]:
+    """Return what a building stop in the full district under auction would bring, as for
+    :func:`bid_worth` (STOP-1 to STOP-3).
+    """
+    place = int(game["auction_place"])
+    owner, floors = game["owner"][place], game["floors"][place].astype(np.int64)
+    scores = [
+        int((floors * game["value"][place])[owner == one].sum())
+        for one in range(int(game["num_players"]))
+    ]
+    return {
+        "vp": int(floors.sum()),
+        "must": not (owner == seat).any(),
+        "others": [
+            {"seat": other, "vp": score // 2}
+            for other, score in enumerate(scores)
+            if other != seat and score > 1
         ],
     }
 

@@ -1,19 +1,21 @@
 """Draw odds compared with the game's own chance, and the value of an auction."""
 
 from collections import defaultdict
-from itertools import islice
+from collections.abc import Iterator
+from itertools import chain, islice
 
 import numpy as np
 import pytest
 
 from crowd_games import played, positions
 from skyenv import Game
-from skyenv.analysis.odds import Stacks, alea_totals, bid_worth, draw_odds, park_vp
+from skyenv.analysis.odds import Stacks, alea_totals, bid_worth, draw_odds, park_vp, stop_worth
 from skyenv.engine.knowledge import resample, view
 from skyenv.render.reasons import allowed_colours
-from skyenv.rules.actions import PASS, TAKE
+from skyenv.render.words import build_limit
+from skyenv.rules.actions import BID_DONE, PASS, STOP, TAKE
 from skyenv.rules.components import BLACK, CARD_VALUES, COLOURS
-from skyenv.rules.state import GAME_DTYPE
+from skyenv.rules.state import GAME_DTYPE, NONE
 
 
 def test_chances_of_coloured_cards_are_those_of_the_game() -> None:
@@ -108,6 +110,54 @@ def test_a_bid_is_worth_what_its_buildings_score() -> None:
             alea = Stacks.of(position, seat).alea()
             more = sum(chance for total, chance in alea.items() if total > 10)
             assert dict(map(tuple, told["alea"]))[10] == pytest.approx(more, abs=1e-3)
+
+
+def bids_of(game: Game, cards: int = 0) -> Iterator[tuple[str, int, int]]:
+    """Yield each bid of the seat to act: its colour, the most it builds, and its cards."""
+    seat = int(game.seat or 0)
+    for action in game.legal_actions:
+        after = game.copy()
+        if action == BID_DONE:
+            colour = COLOURS[int(game.state["bid_colour"][seat])]
+            builds = min(build_limit(game.state, seat), int(game.state["supply"][seat]))
+            yield colour, builds, cards
+        elif action != PASS:
+            after.play(action)
+            yield from bids_of(after, cards + 1)
+
+
+@pytest.mark.rule("AUC-3", "AUC-4", "AUC-10", "COM-10")
+def test_the_largest_build_is_that_of_all_bids_of_the_hand() -> None:
+    whole = (game for game in positions(2, 4, "bid") if game.state["laid"] == NONE)
+    for game in islice(whole, 0, None, 2):
+        told = bid_worth(game.view())
+        assert told is not None
+        found: dict[str, tuple[int, int]] = {}
+        for colour, builds, cards in bids_of(game):
+            best = found.get(colour, (-1, 0))
+            found[colour] = min(best, (builds, cards), key=lambda one: (-one[0], one[1]))
+        told_builds = {
+            one["name"]: (one["builds"], one["cards"] - told["laid"]) for one in told["colours"]
+        }
+        assert told_builds == found
+
+
+@pytest.mark.rule("STOP-1", "STOP-2", "STOP-3")
+def test_a_building_stop_is_worth_what_it_scores() -> None:
+    seen = set()
+    for game in chain.from_iterable(positions(2, seed, "build") for seed in range(8)):
+        if STOP not in game.legal_actions or game.state["stops"]:
+            continue  # the second stop ends the game with all other scorings
+        seat = int(game.seat or 0)
+        told, before = stop_worth(game.state, seat), game.scores
+        assert told["must"] == (game.legal_actions == [STOP])
+        seen.add(told["must"])
+        game.play(STOP)
+        gained = [after - score for after, score in zip(game.scores, before, strict=True)]
+        others = {one["seat"]: one["vp"] for one in told["others"]}
+        assert gained[seat] == told["vp"]
+        assert gained[1 - seat] == others.get(1 - seat, 0)
+    assert seen == {True, False}
 
 
 @pytest.mark.rule("END-3")

@@ -89,25 +89,43 @@ export class Bid {
 /**
  * The value of winning (bid_worth of skyenv/analysis/odds.py), in a line, and its assumptions.
  *
- * `colour` of the bid; undefined without cards: then that of most VP. `builds`: the most
- * skyscrapers that it allows.
+ * Of the draft: its `colour` (undefined without a coloured card: that of most VP), `total`, the
+ * most skyscrapers that it `builds`, and its `cards`. `names` of the seats.
+ * @param {Worth} worth
  */
-export function worthText(worth, { colour, total, builds, cards }) {
-  const chosen =
-    worth.colours.find((one) => one.name === colour) ??
-    worth.colours.reduce((best, one) => (one.vp > best.vp ? one : best));
-  const alea = worth.alea && (worth.alea.find(([than]) => than === total)?.[1] ?? 0);
-  const vp = Math.round(100 * builds * chosen.vp) / 100;
-  const brings = `Winning is worth ${builds} × ${chosen.vp} = ${vp} VP in ${chosen.name}`;
-  const risk = alea === null ? "" : `; Alea bids more than ${total}: ${percent(alea)}`;
-  const bids = worth.others.map(({ seat, most }) => `seat ${seat + 1} could bid ${most} at most`);
+export function worthText(worth, draft, names) {
+  const { stop, card, alea, laid } = worth;
+  const { total, cards } = draft;
+  const chosen = colourOf(worth, draft);
+  const number = Math.min(draft.builds, chosen.builds);
+  const vp = Math.round(100 * number * chosen.vp) / 100;
+  const built = `${number} × ${chosen.vp} = ${vp} VP ${worth.when} in ${chosen.name}`;
+  const stopped = stop && `a building stop: ${stop.vp} VP`;
+  const brings = [stop?.must ? "" : built, stopped].filter(Boolean).join(", or ");
+  const paid = cards ? laid + cards : chosen.cards;
+  const cost = `${cards ? "" : "at least "}${many(paid, "card")} (${paid * card} VP)`;
+  const more = alea?.find(([than]) => than === total)?.[1] ?? 0;
+  const risk = cards && alea ? ` Alea bids more than ${total}: ${percent(more)}.` : "";
+  return [`Winning brings ${brings}, costs ${cost}.${risk}`, assumed(worth, names)];
+}
+
+const colourOf = ({ colours }, { colour }) =>
+  colours.find((one) => one.name === colour) ??
+  colours.reduce((best, one) => (one.vp * one.builds > best.vp * best.builds ? one : best));
+
+/** What a value of winning assumes, and what the others can bid and gain. @param {Worth} worth */
+function assumed({ stop, assumes, card, others }, names) {
+  const bids = others.map(({ seat, most }) => `${names[seat]} ${most}`);
+  const gains = stop?.others.map(({ seat, vp }) => `${names[seat]} ${vp} VP`) ?? [];
   const rest = [
-    worth.assumes,
-    worth.stop === null ? "" : `A building stop would bring ${worth.stop} VP instead.`,
-    cards ? `The bid costs ${many(cards, "card")}; a turn brings two.` : "",
-    bids.length ? `By what you know, ${bids.join(", ")}.` : "",
+    stop?.must
+      ? "The district is full and you have no skyscraper there: the winner can't build."
+      : assumes,
+    gains.length ? `A stop also brings ${gains.join(", ")}.` : "",
+    `A card counts ${card} VP, as in bidding tasks; measured in games it is worth 1.2 to 1.8.`,
+    bids.length ? `By what you know, the highest bids possible: ${bids.join(", ")}.` : "",
   ];
-  return [brings + risk, rest.filter(Boolean).join(" ")];
+  return rest.filter(Boolean).join(" ");
 }
 
 export class BidTray extends Bid {
@@ -115,15 +133,16 @@ export class BidTray extends Bid {
   play = (_actions) => {};
 
   /** The tray of a decision. @param {State} state */
-  static of({ decision, step }) {
+  static of({ decision, step, names }) {
     const key = JSON.stringify([step, decision.bid]);
-    if (current?.key !== key) current = new BidTray(decision, key);
+    if (current?.key !== key) current = new BidTray(decision, key, names);
     return current;
   }
 
-  constructor({ bid, auction }, key) {
+  constructor({ bid, auction }, key, names) {
     super(bid);
     this.key = key;
+    this.names = names;
     this.worth = auction?.worth;
     this.rows = bid.cards.map(([colour, value, number]) => this.row(colour, value, number));
     this.element = el(
@@ -197,7 +216,7 @@ export class BidTray extends Bid {
     this.told.hidden = !this.worth;
     if (this.worth) {
       const bid = { colour: CARD_COLOURS[this.colour ?? -1], total, builds, cards };
-      [this.value.textContent, this.rest.textContent] = worthText(this.worth, bid);
+      [this.value.textContent, this.rest.textContent] = worthText(this.worth, bid, this.names);
     }
     this.changed();
   }

@@ -57,9 +57,12 @@ interface Option {
 }
 
 interface Worth {
-  colours: { name: string; vp: number }[];
+  colours: { name: string; vp: number; builds: number; cards: number }[];
+  stop: { vp: number; must: boolean; others: { seat: number; vp: number }[] } | null;
+  when: string;
   assumes: string;
-  stop: number | null;
+  laid: number;
+  card: number;
   alea: [number, number][] | null;
   others: { seat: number; most: number }[];
 }

@@ -6,28 +6,47 @@ import { worthText } from "../../../skyenv/page/static/bid.js";
 
 const worth = {
   colours: [
-    { name: "green", vp: 2 },
-    { name: "gray", vp: 5 },
+    { name: "green", vp: 2, builds: 3, cards: 2 },
+    { name: "gray", vp: 5, builds: 1, cards: 1 },
   ],
-  assumes: "Scored once.",
   stop: null,
+  when: "per scoring",
+  assumes: "Scored once.",
+  laid: 1,
+  card: 1.5,
   alea: [
-    [14, 0.4],
+    [0, 1],
     [15, 0.25],
   ],
   others: [{ seat: 1, most: 31 }],
 };
+const NAMES = ["you", "crowd"];
+const NONE = { colour: undefined, total: 0, builds: 3, cards: 0 };
 
-test("what a bid builds is worth its VP, and Alea's chance is that of its total", () => {
-  const [line, rest] = worthText(worth, { colour: "green", total: 15, builds: 2, cards: 3 });
-  assert.equal(line, "Winning is worth 2 × 2 = 4 VP in green; Alea bids more than 15: 25 %");
-  assert.match(rest, /costs 3 cards.*seat 2 could bid 31 at most/);
+test("a draft brings what its cards allow, costs its cards, and has Alea's chance", () => {
+  const draft = { colour: "green", total: 15, builds: 2, cards: 2 };
+  const [line, rest] = worthText(worth, draft, NAMES);
+  assert.equal(
+    line,
+    "Winning brings 2 × 2 = 4 VP per scoring in green, costs 3 cards (4.5 VP). " +
+      "Alea bids more than 15: 25 %.",
+  );
+  assert.match(rest, /possible: crowd 31/);
 });
 
-test("before a card is laid down the best colour counts; without Alea no word of her", () => {
-  const [line] = worthText(
-    { ...worth, alea: null },
-    { colour: undefined, total: 0, builds: 3, cards: 0 },
+test("before a card is laid down the hand's best colour counts, and no word of Alea", () => {
+  const [line] = worthText(worth, NONE, NAMES);
+  assert.equal(
+    line,
+    "Winning brings 3 × 2 = 6 VP per scoring in green, costs at least 2 cards (3 VP).",
   );
-  assert.equal(line, "Winning is worth 3 × 5 = 15 VP in gray");
+});
+
+test("where only a building stop is possible, nothing is built (STOP-1)", () => {
+  const stop = { vp: 4, must: true, others: [{ seat: 1, vp: 2 }] };
+  const [line, rest] = worthText({ ...worth, stop }, NONE, NAMES);
+  assert.equal(line, "Winning brings a building stop: 4 VP, costs at least 2 cards (3 VP).");
+  assert.match(rest, /^The district is full.* A stop also brings crowd 2 VP/);
+  const [either] = worthText({ ...worth, stop: { ...stop, must: false } }, NONE, NAMES);
+  assert.match(either, /green, or a building stop: 4 VP, costs/);
 });

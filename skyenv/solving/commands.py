@@ -29,6 +29,8 @@ from skyenv.solving.tree import Opening
 from skyenv.statistics import numbers_of
 
 FORMAT: Final = "skyenv-exploitability-1"
+# Seconds of work that are announced.
+WORTH_TELLING: Final = 2
 # Number of printed losses.
 LISTED = 5
 # Largest difference of figures that are computed again, by rounding.
@@ -183,17 +185,29 @@ def measure_exploitability(options: ExploitabilityOptions) -> int:
         kept = read_figures(options.json, settings, agents)["rows"]
         rows = {(row["agent"], row["opening"]): row for row in kept}
     names = measured(options.task, options.openings)
-    for opening in names:
-        made = None
+    left = [name for name in names if any((agent, name) not in rows for agent in agents)]
+    for done, opening in enumerate(left):
+        begun, made = time.monotonic(), Opening(opening)
         for agent in [one for one in agents if (one, opening) not in rows]:
-            made = made or Opening(opening)
             said = {"agent": agent, "version": _version(agents[agent], options.task)}
             rows[agent, opening] = said | measure(agents[agent], made, options.samples)
             if options.json is not None:
                 content = sealed({**settings, "rows": list(rows.values())})
                 write_atomically(options.json, json.dumps(content, indent=1) + "\n")
+        if done == 1:  # the first one may have waited for the compiler
+            _announce(time.monotonic() - begun, left[1:])
     _report(options, [rows[agent, opening] for agent in agents for opening in names])
     return 0
+
+
+def _announce(seconds: float, openings: Sequence[str]) -> None:
+    """Say how long openings will take, if it is long, by the seconds of the first one and the sizes
+    of their trees.
+    """
+    first, *others = [len(Opening(name).tree.kind) for name in openings]
+    if (total := seconds * sum(others) / first) >= WORTH_TELLING:
+        number = counted(len(others), "opening")
+        print(f"exploitability: {number} left, about {total:.0f} s", file=sys.stderr, flush=True)
 
 
 def _report(options: ExploitabilityOptions, rows: Sequence[Row]) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,15 @@ def test_three_seats_have_gains_and_no_nash_conv(
     assert main([*words, "2", "--resume"]) == 0
     assert main(["exploitability", "--check", str(file), "--openings", "1"]) == 0
     assert "1 row computed again, 0 of them differ" in capsys.readouterr().out
+
+
+def test_the_time_of_a_measurement_is_announced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the second opening on, as the first may compile."""
+    monkeypatch.setattr("skyenv.solving.commands.WORTH_TELLING", 0)
+    assert main(["exploitability", "greedy", "--task", "duel-3", "--openings", "4"]) == 0
+    assert re.search(r"exploitability: 2 openings left, about \d+ s\n", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(

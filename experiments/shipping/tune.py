@@ -28,7 +28,7 @@ from skyenv.agents import make_agent
 from skyenv.arena.matches import play_games, rotations
 from skyenv.array_types import ArrayLike
 from skyenv.console.options import Help, Options, argument, common, option, program
-from skyenv.errors import AgentError, check_extra
+from skyenv.errors import AgentError, needs_extra
 from skyenv.files import write_atomically
 from skyenv.seeds import TUNING
 from skyenv.work import Pool, open_pool
@@ -67,10 +67,10 @@ def tune(tuning: Tuning, pool: Pool) -> Iterator[tuple[float, Weights]]:
         pool: the workers that play a generation's games.
 
     Raises:
-        AgentError: the agent has no weights, or MissingExtraError.
+        AgentError: the agent has no weights. MissingExtraError: cma is missing.
     """
-    check_extra("tune", "cma")
-    import cma
+    with needs_extra("tune"):
+        import cma
 
     start = kind_of(tuning.agent).default_weights[tuning.players]
     rng = np.random.default_rng(tuning.seed)  # cma's default is NumPy's global generator

@@ -26,14 +26,23 @@ from typing import Any, Final
 import httpx2
 import numpy as np
 
-from judging import AGENTS, TABLES, game_of, judged, judged_under, opening, random_variant
+from judging import (
+    AGENTS,
+    DECISIONS,
+    TABLES,
+    game_of,
+    judged,
+    judged_under,
+    opening,
+    random_variant,
+)
 from processes import ROOT, python, running
 from referee import Refutation, check_record
 from skyenv import Game, records
 from skyenv.arena import ladder
 from skyenv.arena.benchmark import Parts
 from skyenv.engine.openings import TASKS
-from skyenv.errors import OptionError, RecordError, SkyenvError
+from skyenv.errors import RecordError, SkyenvError
 from skyenv.rules.board import load_board
 from skyenv.solving.equilibrium import Solver
 from skyenv.solving.tree import Opening
@@ -233,7 +242,7 @@ def network(rng: random.Random) -> bytes:
         change_value(about, rng)
         arrays[ABOUT] = np.array(json.dumps(about))
     else:
-        other = (np.nan, np.inf, 1e30, -65504.0, 0.0)
+        other = (np.nan, np.inf, 60_000.0, -60_000.0, 0.0)
         changed = np.full_like(arrays[name], rng.choice(other))
         arrays[name] = rng.choice(
             (changed, changed.view(np.int16), changed[None], changed.ravel()[:-1])
@@ -268,6 +277,9 @@ def parts() -> bytes:
 
 # ---- games ----
 
+DECIDED: Final = Counter[str]()
+"""The special branches that the games took, and the number of their decisions."""
+
 
 def described(**fields: Any) -> bytes:
     """An input of JSON."""
@@ -279,16 +291,17 @@ def check_game(content: bytes, folder: Path) -> str:
     given = json.loads(content)
     seed, agent = given["seed"], given["agent"]
     if "task" in given:
-        judged(Game(task=given["task"], seed=seed), agent)
+        game = Game(task=given["task"], seed=seed)
     else:
-        judged(game_of(tuple(given["table"]), seed, 120), agent)
+        game = game_of(tuple(given["table"]), seed, 120)
+    DECIDED.update(judged(game, agent))
     return "judged"
 
 
 def check_variant_game(content: bytes, folder: Path) -> str:
     """Games of a variant."""
     given = json.loads(content)
-    judged_under(given["variant"], given["seed"])
+    DECIDED.update(judged_under(given["variant"], given["seed"]))
     return "judged"
 
 
@@ -480,25 +493,33 @@ def attempt(name: str, content: bytes) -> str:
         return KINDS[name].check(content, Path(folder))
 
 
+def attempt_or_keep(name: str, content: bytes, number: str) -> str:
+    """What becomes of an input; one that fails is kept under its number."""
+    try:
+        return attempt(name, content)
+    except Exception:
+        FOUND.mkdir(exist_ok=True)
+        path = FOUND / f"{name}.{number}"
+        path.write_bytes(content)
+        print(f"{path}:\n{traceback.format_exc(limit=-3)}", flush=True)
+        return FAILED
+
+
 def farm(minutes: float, names: list[str], seed: int) -> int:
     """Make inputs of kinds by turns, as many as fit in equal times; return the number of faults.
-    A kind with many faults is left out.
+    A kind with many faults is left out; Ctrl-C ends it.
     """
     end, counts = time.monotonic() + 60 * minutes, {name: Counter[str]() for name in names}
-    while time.monotonic() < end:
-        for name, outcomes in counts.items():
-            until = min(end, time.monotonic() + 5)
-            while time.monotonic() < until and outcomes[FAILED] < MOST_FAULTS:
-                number = outcomes.total()
-                content = KINDS[name].make(random.Random(f"{seed} {name} {number}"))
-                try:
-                    outcomes[attempt(name, content)] += 1
-                except Exception:
-                    outcomes[FAILED] += 1
-                    FOUND.mkdir(exist_ok=True)
-                    path = FOUND / f"{name}.{seed}-{number}"
-                    path.write_bytes(content)
-                    print(f"{path}:\n{traceback.format_exc(limit=-3)}", flush=True)
+    going = names
+    with suppress(KeyboardInterrupt):
+        while going and time.monotonic() < end:
+            for name in going:
+                until = min(end, time.monotonic() + 5)
+                while time.monotonic() < until and counts[name][FAILED] < MOST_FAULTS:
+                    number = counts[name].total()
+                    content = KINDS[name].make(random.Random(f"{seed} {name} {number}"))
+                    counts[name][attempt_or_keep(name, content, f"{seed}-{number}")] += 1
+            going = [name for name in going if counts[name][FAILED] < MOST_FAULTS]
     for name, outcomes in counts.items():
         print(f"{name}: {outcomes.total()}", dict(sorted(outcomes.items())))
     return sum(outcomes[FAILED] for outcomes in counts.values())
@@ -508,11 +529,11 @@ def main(words: list[str]) -> int:
     """Run the farm."""
     names = words[1:] or [*KINDS]
     if unknown := set(names) - KINDS.keys():
-        raise OptionError(f"there are no kinds {unknown}; there are {', '.join(KINDS)}")
+        raise SystemExit(f"there are no kinds {unknown}; there are {', '.join(KINDS)}")
     os.environ.update({"SKYENV_QUIET": "1", "OMP_NUM_THREADS": "1"})
     with HELD:
         faults = farm(float(words[0]), names, seed=time.time_ns() % 10**6)
-    print(f"{faults} faults")
+    print(f"{DECIDED[DECISIONS]} decisions judged, {faults} faults")
     return int(faults > 0)
 
 

@@ -48,5 +48,9 @@ def test_the_farm_counts_and_keeps_what_fails(
     kept = [path.read_bytes()[0] % 2 for path in (tmp_path / "found").iterdir()]
     assert kept == [0] * fuzz.MOST_FAULTS
     told = capsys.readouterr().out
-    assert re.search(r"^bytes: \d+ \{'FAILED': 10, 'odd': \d+\}\n10 faults$", told, re.MULTILINE)
+    assert re.search(
+        r"^bytes: \d+ \{'FAILED': 10, 'odd': \d+\}\n\d+ decisions judged, 10 faults$",
+        told,
+        re.MULTILINE,
+    )
     assert "AssertionError: even" in told

@@ -15,8 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.agents import Agent, Decisions, checked_actions
-from skyenv.analysis.playouts import played, starts
-from skyenv.analysis.win_chance import digest
+from skyenv.analysis.playouts import digest, played, starts
 from skyenv.array_types import Bool, Float64, RecordArray
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view

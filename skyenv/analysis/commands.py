@@ -7,6 +7,7 @@ from typing import Any
 
 from skyenv.agents import agents_help, make_agent
 from skyenv.analysis.mistakes import Analysis
+from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.recording import Recording
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.console.options import Options, argument, common, option
@@ -46,7 +47,7 @@ def analyse(options: AnalyseOptions) -> None:
         recording = Recording(nth_game(options.file, options.game))
     if task := recording.game.options.task:
         raise OptionError(f"only whole games can be analysed, not task {task}")
-    analysis = Analysis(recording, agent, estimator, options.seed)
+    analysis = Analysis(recording, agent, estimator, PlayOuts(options.seed))
     with progress(len(analysis.decisions), unit="decision") as bar:
         for done in analysis.run():
             bar.update(done - bar.n)
@@ -69,7 +70,8 @@ def _table(mistakes: list[dict[str, Any]]) -> str:
     rows = [["step", "seat", "cost", "games", "played", "better"]]
     for one in mistakes:
         cost, error = 100 * one["cost"], 100 * one["error"]
-        within = f"{cost:.1f} % [{cost - error:.1f}, {cost + error:.1f}]"
+        unclear = "" if one["clear"] else " unclear"
+        within = f"{cost:.1f} % [{cost - error:.1f}, {cost + error:.1f}]{unclear}"
         place = str(one["step"]), seat_label(one["seat"]), within, str(one["games"] or "–")
         rows.append([*place, one["played"], one["best"]])
     return columns(rows, left=6, width=200)

@@ -7,8 +7,9 @@ import numpy as np
 from skyenv.agents import Agent, checked_actions, first_evaluation
 from skyenv.analysis import choices
 from skyenv.analysis.choices import Choice, Path, same
-from skyenv.analysis.win_chance import win_chances
-from skyenv.array_types import Float64, RecordArray
+from skyenv.analysis.playouts import PlayOuts
+from skyenv.analysis.win_chance import WinChances, question_of, win_chances
+from skyenv.array_types import RecordArray
 from skyenv.engine.game import Game
 from skyenv.engine.games import Games
 from skyenv.errors import OptionError
@@ -30,8 +31,8 @@ class Advice(NamedTuple):
         kind: the kind of value that it gives for choices: "probability", "vp" or "none".
         tries: simulations done and planned (None: limited by time); None: the agent doesn't search.
         best: the agent's best choices, the best first; its own is among them.
-        chances: every seat's chance to win now, and behind each of the best choices, float64
-            (1 + choices, players); None without an estimator.
+        chances: every seat's chance to win now, and behind each of the best choices; None without
+            an estimator.
     """
 
     position: Any
@@ -40,10 +41,16 @@ class Advice(NamedTuple):
     kind: str
     tries: Tries
     best: list[Choice]
-    chances: Float64 | None
+    chances: WinChances | None
 
 
-def advise(agent: Agent, game: Game, estimator: Agent | None = None) -> Advice:
+def advise(
+    agent: Agent,
+    game: Game,
+    estimator: Agent | None = None,
+    known: PlayOuts | None = None,
+    games: int = 0,
+) -> Advice:
     """Return an agent's hint for the open decision of a game, from what the seat to act knows.
 
     Args:
@@ -51,6 +58,8 @@ def advise(agent: Agent, game: Game, estimator: Agent | None = None) -> Advice:
         game: a game that isn't over.
         estimator: the agent that estimates chances to win (:mod:`skyenv.analysis.win_chance`);
             None: no chances are given.
+        known: results of play-outs, which replace estimates.
+        games: number of games to play out, if fewer are known, now and behind each choice.
 
     Raises:
         OptionError: the game is over.
@@ -63,10 +72,16 @@ def advise(agent: Agent, game: Game, estimator: Agent | None = None) -> Advice:
     action, kind, found, tries = _considered(agent, state)
     own = choices.completed(agent, state, [(action,)])[0]
     best = _best(found, own, position)
-    chances: Float64 | None = None
+    chances: WinChances | None = None
     if estimator is not None:
         paths: list[Path] = [(), *(one.actions for one in best)]
-        chances = win_chances(estimator, [(position, seat, path) for path in paths])
+        queries = [(position, seat, path) for path in paths]
+        play_outs = PlayOuts() if known is None else known
+        for question in [question_of(estimator, query) for query in queries]:
+            tally = play_outs.tally(question)
+            if (missing := games - (tally.games if tally else 0)) > 0:
+                play_outs.extend(question, missing)
+        chances = win_chances(estimator, queries, play_outs)
     return Advice(position, seat, own, kind, tries, best, chances)
 
 

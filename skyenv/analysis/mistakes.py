@@ -2,7 +2,7 @@
 
 Chances come from the estimator (:mod:`skyenv.analysis.win_chance`), given what the seat to act can
 know. The cost of a choice is the seat's chance to win after the agent's choice less that after its
-own. Where the estimates don't settle which is better, both are played out.
+own. The highest estimated costs are measured by play-outs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,17 +12,16 @@ import numpy as np
 
 from skyenv.agents import Agent
 from skyenv.analysis.choices import Path, completed, imagined, same, text
-from skyenv.analysis.playouts import shares_of
+from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.recording import Recording
-from skyenv.analysis.win_chance import POWER, in_worlds, sharpened
+from skyenv.analysis.win_chance import POWER, Query, in_worlds, question_of, sharpened
 from skyenv.array_types import Float64
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
-from skyenv.seeds import HIGHEST_SEED
-from skyenv.statistics import mean_of
+from skyenv.statistics import NORMAL, mean_of
 
 MAX_MISTAKES: Final = 12
-# Games played out for each of two choices that the estimates can't tell apart.
+# Most games played out for each of two choices.
 GAMES: Final = 100
 # Decisions evaluated together.
 BUNCH: Final = 4
@@ -67,9 +66,20 @@ class Opinion(NamedTuple):
     error: float = 0.0
     games: int = 0
 
+    @property
+    def lowest(self) -> float:
+        """The lower bound of the cost's interval."""
+        return (self.cost or 0.0) - self.error
+
+    @property
+    def highest(self) -> float:
+        """The upper bound of the cost's interval."""
+        return (self.cost or 0.0) + self.error
+
     def payload(self) -> dict[str, Any]:
         """Return the mistake for JSON: ``step`` and ``seat``; ``played`` and ``best`` in words;
-        ``actions``, those of the best choice; ``cost``, ``error`` and ``games``.
+        ``actions``, those of the best choice; ``cost``, ``error`` and ``games``; ``clear``:
+        whether the interval excludes 0.
         """
         step, position, played = self.decision
         return {
@@ -81,6 +91,7 @@ class Opinion(NamedTuple):
             "cost": round(self.cost or 0.0, 4),
             "error": round(self.error, 4),
             "games": self.games,
+            "clear": self.lowest > 0,
         }
 
 
@@ -91,15 +102,22 @@ class Analysis:
         recording: the game; not a bidding task, as chances are those to win a whole game.
         agent: the agent whose choices are compared with those played.
         estimator: the agent that estimates chances, and plays out.
-        seed: of the play-outs, 0 to 2⁶³−1.
+        known: results of play-outs, which count and are extended.
 
     Attributes:
         decisions: the decisions with more than one legal choice, in order.
         opinions: their evaluations so far, by step.
     """
 
-    def __init__(self, recording: Recording, agent: Agent, estimator: Agent, seed: int = 0) -> None:
-        self.recording, self.agent, self.estimator, self.seed = recording, agent, estimator, seed
+    def __init__(
+        self,
+        recording: Recording,
+        agent: Agent,
+        estimator: Agent,
+        known: PlayOuts | None = None,
+    ) -> None:
+        self.recording, self.agent, self.estimator = recording, agent, estimator
+        self.play_outs = PlayOuts() if known is None else known
         self.decisions = decisions_of(recording)
         self.opinions: dict[int, Opinion] = {}
 
@@ -109,13 +127,13 @@ class Analysis:
         Raises:
             AgentError: an agent returned no valid answer.
         """
-        for bunch in assess(self.agent, self.estimator, self.decisions, self.seed):
+        for bunch in assess(self.agent, self.estimator, self.decisions, self.play_outs):
             self.opinions |= {opinion.decision.step: opinion for opinion in bunch}
             yield len(self.opinions)
 
     @property
     def mistakes(self) -> list[Opinion]:
-        """The choices that have a cost, the largest first, at most MAX_MISTAKES."""
+        """The choices that have a cost, the largest lower bound first, at most MAX_MISTAKES."""
         return worst(list(self.opinions.values()))
 
     def chances(self) -> list[list[float | None]]:
@@ -144,31 +162,45 @@ def decisions_of(recording: Recording) -> list[Decision]:
 
 
 def assess(
-    agent: Agent, estimator: Agent, decisions: Sequence[Decision], seed: int = 0
+    agent: Agent,
+    estimator: Agent,
+    decisions: Sequence[Decision],
+    known: PlayOuts | None = None,
 ) -> Iterator[list[Opinion]]:
-    """Evaluate the decisions of a game in batches; those that are played out come once more.
+    """Evaluate the decisions of a game in batches; those that are played out come again.
+
+    The choices with the highest estimated costs are played out, AT_ONCE games at a time for the
+    one whose cost may be the highest, until each has GAMES games or isn't a mistake.
 
     Args:
-        agent, estimator, seed: as for :class:`Analysis`.
+        agent, estimator, known: as for :class:`Analysis`.
         decisions: the decisions, in the order of evaluation.
 
     Raises:
         AgentError: an agent returned no valid answer.
     """
+    known = PlayOuts() if known is None else known
     found: list[Opinion] = []
     for first in range(0, len(decisions), BUNCH):
         opinions = _opinions(agent, estimator, decisions[first : first + BUNCH])
+        opinions = [_measured(estimator, one, known) for one in opinions]
         yield opinions
         found += opinions
-    for opinion in worst(found):
-        if opinion.error >= (opinion.cost or 0.0):
-            yield [_played_out(estimator, opinion, seed)]
+    dearest = sorted(found, key=lambda one: -(one.cost or 0.0))
+    open_ones = [one for one in dearest[:MAX_MISTAKES] if (one.cost or 0.0) > 0]
+    while open_ones := [one for one in open_ones if one.games < GAMES and one.highest > 0]:
+        opinion = max(open_ones, key=lambda one: one.highest)
+        for query in _queries(opinion):
+            known.extend(question_of(estimator, query))
+        measured = _measured(estimator, opinion, known)
+        open_ones = [measured if one is opinion else one for one in open_ones]
+        yield [measured]
 
 
 def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
-    """Return the choices that have a cost, the largest first."""
+    """Return the choices that have a cost, the largest lower bound first."""
     dear = [opinion for opinion in opinions if (opinion.cost or 0.0) > 0]
-    return sorted(dear, key=lambda one: (-(one.cost or 0.0), one.decision.step))[:MAX_MISTAKES]
+    return sorted(dear, key=lambda one: (-one.lowest, one.decision.step))[:MAX_MISTAKES]
 
 
 def _opinions(agent: Agent, estimator: Agent, decisions: Sequence[Decision]) -> list[Opinion]:
@@ -205,14 +237,19 @@ def paired_error(first: Float64, second: Float64) -> float:
     return mean_of(first - second).error
 
 
-def _played_out(estimator: Agent, opinion: Opinion, seed: int) -> Opinion:
-    """Return the opinion with its cost measured by games on paired seeds."""
-    decision, seat = opinion.decision, opinion.decision.seat
-    agents = [estimator] * int(decision.position["num_players"])
-    seeds = [(seed + game) % (HIGHEST_SEED + 1) for game in range(GAMES)]
-    best, played = (
-        shares_of(agents, decision.position, seeds, seat, path)[0][:, seat]
-        for path in (opinion.best, decision.played)
-    )
-    cost, error = float((best - played).mean()), paired_error(best, played)
-    return opinion._replace(cost=cost, error=error, games=GAMES)
+def _queries(opinion: Opinion) -> list[Query]:
+    """Return what a cost compares: the agent's choice, and the one played."""
+    position, seat = opinion.decision.position, opinion.decision.seat
+    return [(position, seat, path) for path in (opinion.best, opinion.decision.played)]
+
+
+def _measured(estimator: Agent, opinion: Opinion, known: PlayOuts) -> Opinion:
+    """Return the opinion with the cost by play-outs, if both choices have been played out."""
+    tallies = [known.tally(question_of(estimator, query)) for query in _queries(opinion)]
+    if opinion.cost is None or None in tallies:
+        return opinion
+    best, played = (tally for tally in tallies if tally is not None)
+    seat = opinion.decision.seat
+    error = NORMAL * float(best.variances[seat] + played.variances[seat]) ** 0.5
+    cost = float(best.shares[seat] - played.shares[seat])
+    return opinion._replace(cost=cost, error=error, games=min(best.games, played.games))

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,17 @@ from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view as view_of
 from skyenv.engine.results import results
 from skyenv.rules.state import GAME_DTYPE
+from skyenv.seeds import HIGHEST_SEED
 from skyenv.statistics import Estimate, share_of_wins
 
 # Usual number of games.
 USUAL: Final = 100
 # Games per batch; results are yielded after each batch.
 AT_ONCE: Final = 25
+# Questions whose results a server holds.
+MOST_TALLIES: Final = 1000
+
+Key = tuple[bytes, tuple[str, ...], tuple[int, ...]]
 
 
 class SeatResult(NamedTuple):
@@ -34,6 +39,22 @@ class SeatResult(NamedTuple):
     share: Estimate
     vp: float
     margin: float
+
+
+class Question(NamedTuple):
+    """A position to play out.
+
+    Attributes:
+        agents: by seat.
+        position: GAME_DTYPE; the game isn't over.
+        seat: resample the cards hidden from this seat in every game; None: they stay.
+        path: actions to play first.
+    """
+
+    agents: tuple[Agent, ...]
+    position: Any
+    seat: int | None
+    path: tuple[int, ...] = ()
 
 
 def fresh_stream(seed: int) -> npt.NDArray[np.uint32]:
@@ -76,19 +97,120 @@ def played(states: RecordArray, paths: Sequence[Sequence[int]]) -> RecordArray:
     return games.state.copy()
 
 
+def digest(position: np.void, seat: int | None) -> bytes:
+    """Return a hash of a seat's view of a position, or for None of the position."""
+    one = np.array([position], GAME_DTYPE)
+    known: Any = one if seat is None else view_of(one, [seat])
+    return hashlib.blake2b(np.asarray(known).tobytes(), digest_size=16).digest()
+
+
+class Tally(NamedTuple):
+    """The results of games played out from one position.
+
+    Attributes:
+        games: number of games.
+        sums: float64 (4, players): of win shares, of their squares, of VP, of margins.
+    """
+
+    games: int
+    sums: Float64
+
+    @property
+    def shares(self) -> Float64:
+        """Mean win shares, float64 (players,)."""
+        return np.asarray(self.sums[0] / self.games)
+
+    @property
+    def variances(self) -> Float64:
+        """Squared standard errors of the mean win shares, float64 (players,)."""
+        return np.asarray((self.sums[1] / self.games - self.shares**2) / (self.games - 1))
+
+    def results(self) -> list[SeatResult]:
+        """Return the results of every seat."""
+        means = (self.sums / self.games).T.tolist()
+        return [
+            SeatResult(share_of_wins(share, self.games), vp, margin)
+            for share, _, vp, margin in means
+        ]
+
+
+class PlayOuts:
+    """Results of play-outs; more games refine them.
+
+    The seeds of each question are `seed`, `seed` + 1 …: games from the same position have the same
+    chance (paired seeds), as far as they use it in the same order, and of two tallies of one
+    question the larger contains the smaller.
+
+    Args:
+        seed: 0 to 2⁶³−1.
+
+    Attributes:
+        tallies: results by view (:func:`digest`), line-up, and first actions.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self.tallies: dict[Key, Tally] = {}
+
+    def copy(self) -> "PlayOuts":
+        """Return a copy; tallies are immutable."""
+        other = PlayOuts(self.seed)
+        other.tallies = dict(self.tallies)
+        return other
+
+    def tally(self, question: Question) -> Tally | None:
+        """Return the results so far."""
+        return self.tallies.get(_key(question))
+
+    def extend(self, question: Question, number: int = AT_ONCE) -> Tally:
+        """Play some more games; return all results.
+
+        Raises:
+            AgentError: an agent returned no valid answer.
+        """
+        agents, position, seat, path = question
+        known = self.tally(question) or Tally(0, np.zeros((4, len(agents))))
+        seeds = [(self.seed + known.games + game) % (HIGHEST_SEED + 1) for game in range(number)]
+        shares, scores = shares_of(agents, position, seeds, seat, path)
+        others = [np.delete(scores, one, axis=1).max(axis=1) for one in range(len(agents))]
+        rows = shares, shares**2, scores, scores - np.transpose(others)
+        sums = np.stack([row.sum(axis=0) for row in rows])
+        tally = Tally(known.games + number, known.sums + sums)
+        self.tallies[_key(question)] = tally
+        return tally
+
+    def merge(self, other: "PlayOuts") -> None:
+        """Take over the larger tallies; the oldest beyond MOST_TALLIES are dropped."""
+        for key, tally in other.tallies.items():
+            known = self.tallies.get(key)
+            if known is None or known.games < tally.games:
+                self.tallies.pop(key, None)
+                self.tallies[key] = tally
+        for key in [*self.tallies][: max(0, len(self.tallies) - MOST_TALLIES)]:
+            del self.tallies[key]
+
+
+def _key(question: Question) -> Key:
+    agents, position, seat, path = question
+    # equal choices in other orders: cards of a bid, and two cards taken
+    return digest(position, seat), tuple(one.name for one in agents), tuple(sorted(path))
+
+
 def play_out(
-    agents: Sequence[Agent], position: np.void, number: int = USUAL, seat: int | None = None
+    agents: Sequence[Agent],
+    position: np.void,
+    number: int = USUAL,
+    seat: int | None = None,
+    known: PlayOuts | None = None,
 ) -> Iterator[tuple[int, list[SeatResult]]]:
     """Have agents play a position out; yield the results so far after each batch.
-
-    The seeds are 0, 1, 2 … for every line-up: games from the same position have the same chance
-    (paired seeds), as far as they use it in the same order.
 
     Args:
         agents: the agents by seat.
         position: GAME_DTYPE; the game isn't over.
         number: number of games.
         seat: resample the cards hidden from this seat in every game; None: they stay.
+        known: earlier results, which count and are extended.
 
     Yields:
         The number of games so far, and the results of every seat.
@@ -96,12 +218,14 @@ def play_out(
     Raises:
         AgentError: an agent returned no valid answer.
     """
-    shares = scores = np.zeros((0, len(agents)))
-    for done in range(0, number, AT_ONCE):
-        seeds = range(done, min(done + AT_ONCE, number))
-        bunch = shares_of(agents, position, seeds, seat)
-        shares, scores = np.concatenate([shares, bunch[0]]), np.concatenate([scores, bunch[1]])
-        yield len(shares), [_seat_result(shares, scores, seat) for seat in range(len(agents))]
+    play_outs = PlayOuts() if known is None else known
+    question = Question(tuple(agents), position, seat)
+    tally = play_outs.tally(question)
+    if tally is not None:
+        yield tally.games, tally.results()
+    while (done := tally.games if tally else 0) < number:
+        tally = play_outs.extend(question, min(AT_ONCE, number - done))
+        yield tally.games, tally.results()
 
 
 def shares_of(
@@ -126,9 +250,3 @@ def shares_of(
     players = games.num_players
     scores = games.state["score"][:, :players].astype(np.float64)
     return results(games.state)[0][:, :players], scores
-
-
-def _seat_result(shares: Float64, scores: Float64, seat: int) -> SeatResult:
-    margins = scores[:, seat] - np.delete(scores, seat, axis=1).max(axis=1)
-    share = share_of_wins(float(shares[:, seat].mean()), len(shares))
-    return SeatResult(share, float(scores[:, seat].mean()), float(margins.mean()))

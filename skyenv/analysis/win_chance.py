@@ -1,4 +1,4 @@
-"""The estimator of chances to win.
+"""Chances to win: estimates, which play-outs replace.
 
 The agent ``trained`` plays on in WORLDS determinizations of the position for a seat, each with new
 chance. Each stops once every seat has had DECISIONS decisions with a choice; the network then
@@ -6,21 +6,18 @@ evaluates the outcome for each seat. Finished games count by their result. The m
 sum to 1, are sharpened by POWER, as the network is underconfident compared with play-outs.
 """
 
-import hashlib
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from skyenv.agents import Agent, decisions_in
-from skyenv.analysis.playouts import played, starts
+from skyenv.analysis.playouts import PlayOuts, Question, digest, played, starts
 from skyenv.array_types import Float64, Int64, RecordArray
 from skyenv.engine.games import Games
-from skyenv.engine.knowledge import view
 from skyenv.engine.results import results
 from skyenv.engine.rewards import share_of
 from skyenv.errors import AgentError
-from skyenv.rules.state import GAME_DTYPE
 
 # The agent that plays on and evaluates.
 ESTIMATOR: Final = "trained"
@@ -35,8 +32,25 @@ Shares = Float64
 Query = tuple[np.void, int | None, tuple[int, ...]]
 
 
-def win_chances(agent: Agent, queries: Sequence[Query]) -> Shares:
-    """Estimate the chance to win of every seat, from what one seat knows.
+class WinChances(NamedTuple):
+    """Chances to win.
+
+    Attributes:
+        shares: of every seat, float64 (k, players), 0 to 1; each row sums to 1.
+        variances: their squared standard errors, float64 (k, players); 0 for estimates.
+        games: number of games played out for each row; 0: it is estimated.
+    """
+
+    shares: Shares
+    variances: Shares
+    games: list[int]
+
+
+def win_chances(
+    agent: Agent, queries: Sequence[Query], known: PlayOuts | None = None
+) -> WinChances:
+    """Return the chance to win of every seat, from what one seat knows: the results of play-outs by
+    the agent where there are any, else its estimate.
 
     The determinizations depend only on the seat's view: equal views give equal estimates, and
     different actions from one view meet the same determinizations.
@@ -44,14 +58,28 @@ def win_chances(agent: Agent, queries: Sequence[Query]) -> Shares:
     Args:
         agent: the one named ESTIMATOR, or another that evaluates outcomes.
         queries: the positions, of one number of players and one side of the board.
-
-    Returns:
-        float64 (k, players), 0 to 1; each row sums to 1.
+        known: the play-outs.
 
     Raises:
         AgentError: the agent doesn't evaluate outcomes.
     """
-    return sharpened(in_worlds(agent, queries).mean(axis=1))
+    play_outs = PlayOuts() if known is None else known
+    tallies = [play_outs.tally(question_of(agent, query)) for query in queries]
+    unknown = [query for query, tally in zip(queries, tallies, strict=True) if tally is None]
+    estimates = iter(sharpened(in_worlds(agent, unknown).mean(axis=1)) if unknown else ())
+    rows = [next(estimates) if tally is None else tally.shares for tally in tallies]
+    variances = [
+        np.zeros(len(row)) if tally is None else tally.variances
+        for row, tally in zip(rows, tallies, strict=True)
+    ]
+    games = [0 if tally is None else tally.games for tally in tallies]
+    return WinChances(np.stack(rows), np.stack(variances), games)
+
+
+def question_of(agent: Agent, query: Query) -> Question:
+    """Return a query as a question for play-outs by the agent alone."""
+    position, seat, path = query
+    return Question((agent,) * int(position["num_players"]), position, seat, path)
 
 
 def sharpened(shares: Shares) -> Shares:
@@ -81,13 +109,6 @@ def in_worlds(agent: Agent, queries: Sequence[Query]) -> Shares:
 def _worlds(position: np.void, seat: int | None, actions: tuple[int, ...]) -> RecordArray:
     first = int.from_bytes(digest(position, seat)[:4])
     return played(starts(position, range(first, first + WORLDS), seat), [actions] * WORLDS)
-
-
-def digest(position: np.void, seat: int | None) -> bytes:
-    """Return a hash of a seat's view of a position, or for None of the position."""
-    one = np.array([position], GAME_DTYPE)
-    known: Any = one if seat is None else view(one, [seat])
-    return hashlib.blake2b(np.asarray(known).tobytes(), digest_size=16).digest()
 
 
 def _decide(

@@ -11,6 +11,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from skyenv.analysis.playouts import PlayOuts
 from skyenv.checks import check_choice, check_integer, parse_integer
 from skyenv.errors import shown
 from skyenv.page.browsers import COOKIE, name_in, new_token, signed
@@ -249,6 +250,8 @@ def work(make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]]) -> Handler
         if request.method == "POST":
             return JSONResponse(background.start(name, job).payload(), 202)
         there = background.get(name) if request.method == "GET" else await background.stop(name)
+        if isinstance(there.result, PlayOuts):
+            server_of(request).play_outs.merge(there.result)
         return JSONResponse(there.payload())
 
     return handle

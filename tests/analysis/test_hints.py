@@ -79,7 +79,7 @@ def test_win_chances_agree_with_play_outs(players: int) -> None:
     for seed in range(6):
         game = played(players, seed, actions=40 + 25 * seed)
         position = game.batch.state[0]
-        predicted += win_chances(trained, [(position, game.seat, ())])[0].tolist()
+        predicted += win_chances(trained, [(position, game.seat, ())]).shares[0].tolist()
         shares, _ = shares_of([trained] * players, position, range(60), game.seat)
         played_out += shares.mean(axis=0).tolist()
     assert np.abs(np.array(predicted) - played_out).mean() < 0.15

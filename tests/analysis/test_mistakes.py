@@ -8,8 +8,10 @@ from skyenv.agents import Decisions, RandomAgent, make_agent
 from skyenv.agents.interface import Evaluations
 from skyenv.analysis import choices
 from skyenv.analysis.hints import advise
-from skyenv.analysis.mistakes import Analysis, assess, decisions_of, paired_error
+from skyenv.analysis.mistakes import GAMES, Analysis, assess, decisions_of, paired_error
+from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.recording import Recording
+from skyenv.analysis.win_chance import question_of
 
 
 def test_an_analysis_judges_every_choice_of_a_game() -> None:
@@ -21,13 +23,24 @@ def test_an_analysis_judges_every_choice_of_a_game() -> None:
     decisions = {one.step: one for one in analysis.decisions}
     assert decisions.keys() < {step for step, _ in recording.choices()}
     assert {len(one.played) for one in analysis.decisions} > {1, 2, 3}
-    costs = [one.cost or 0.0 for one in analysis.mistakes]
-    assert costs == sorted(costs, reverse=True) != []
+    bounds = [one.lowest for one in analysis.mistakes]
+    assert bounds == sorted(bounds, reverse=True) != []
     for one in analysis.mistakes:
         position, played_path = one.decision.position, one.decision.played
         assert advise(greedy, recording.at(one.decision.step)).own == one.best
         assert choices.same(position, played_path) != choices.same(position, one.best)
-        assert one.games or one.error < (one.cost or 0.0)
+        assert one.games == GAMES
+        assert one.payload()["clear"] == (one.lowest > 0)
+        # a hint that has as many games played out tells the same chances
+        known = analysis.play_outs
+        hint = advise(greedy, recording.at(one.decision.step), Judge(), known, GAMES)
+        assert hint.chances is not None
+        assert set(hint.chances.games) == {GAMES}
+        own = 1 + [each.actions for each in hint.best].index(hint.own)
+        query = position, one.decision.seat, one.best
+        tally = known.tally(question_of(Judge(), query))
+        assert tally is not None
+        assert hint.chances.shares[own].tolist() == tally.shares.tolist()
 
 
 def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:
@@ -40,7 +53,7 @@ def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:
     for one in analysis.decisions[:2]:
         told = advise(judge, recording.at(one.step), judge).chances
         assert told is not None
-        assert rows[one.step] == told[0].round(4).tolist()
+        assert rows[one.step] == told.shares[0].round(4).tolist()
 
 
 def test_the_error_of_a_cost_is_that_of_paired_shares() -> None:
@@ -68,7 +81,7 @@ def test_the_seed_decides_what_is_played_out() -> None:
     decisions = decisions_of(Recording.of(played(2, seed=3).to_record()))[20:40]
 
     def costs(seed: int) -> list[float | None]:
-        bunches = assess(make_agent("greedy"), Unsure(), decisions, seed)
+        bunches = assess(make_agent("greedy"), Unsure(), decisions, PlayOuts(seed))
         return [one.cost for bunch in bunches for one in bunch if one.games]
 
     assert costs(0) == costs(0) != costs(5)

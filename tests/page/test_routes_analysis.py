@@ -21,6 +21,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from processes import Threads, wait_until
+from skyenv.analysis.playouts import PlayOuts
 from skyenv.page.agents.jobs import advise, analyse
 from skyenv.page.errors import PageError
 from skyenv.page.view.payloads import Payload
@@ -33,12 +34,15 @@ def test_analyses_report_chart_mistakes_and_progress() -> None:
     """A mistake's better choice is the agent's hint there."""
     replay, told = replay_of(played(2, seed=3, turns=8)), list[Payload]()
     greedy = quick_catalogue()["greedy"]
-    analyse(replay.record, greedy, JUDGE, told.append)
+    known = analyse(replay.record, greedy, JUDGE, PlayOuts(), told.append)
     assert [told[0]["done"], told[0]["chart"], told[-1]["done"]] == [0, None, told[-1]["of"]]
     assert {"wide", "narrow"} == told[-1]["chart"].keys()
     for one in told[-1]["mistakes"]:
-        hint = advise(greedy, JUDGE, replay.at(one["step"]), lambda so_far: None)
+        game = replay.at(one["step"])
+        hint, _ = advise(greedy, JUDGE, known, 0, game, lambda so_far: None)
         assert one["best"] == hint["text"] != one["played"]
+        wins = {each["text"]: each for each in hint["best"]}
+        assert wins[one["best"]]["games"] == one["games"] > 0
         assert sum(hint["win"]) == pytest.approx(1, abs=1e-3)
 
 

@@ -12,7 +12,7 @@ from skyenv.agents import decide_game
 from skyenv.analysis import hints
 from skyenv.analysis.choices import text
 from skyenv.analysis.mistakes import Analysis
-from skyenv.analysis.playouts import SeatResult
+from skyenv.analysis.playouts import PlayOuts, SeatResult
 from skyenv.analysis.playouts import play_out as played_out
 from skyenv.engine.game import Game
 from skyenv.page.agents.catalogue import CatalogueEntry
@@ -21,6 +21,7 @@ from skyenv.page.library.replays import Replay
 from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
+from skyenv.statistics import NORMAL
 
 
 def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
@@ -38,31 +39,42 @@ def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
 
 
 def advise(
-    entry: CatalogueEntry, estimator: CatalogueEntry | None, game: Game, report: Report
-) -> Payload:
+    entry: CatalogueEntry,
+    estimator: CatalogueEntry | None,
+    known: PlayOuts,
+    games: int,
+    game: Game,
+    report: Report,
+) -> tuple[Payload, PlayOuts]:
     """Return an agent's hint for the open decision of a game.
 
     Args:
         entry: the agent.
         estimator: the agent that estimates chances to win; None: no chances are given.
+        known, games: as for :func:`skyenv.analysis.hints.advise`.
         game: a game that isn't over.
         report: not called.
 
     Returns:
-        ``agent`` and ``seat``; ``actions`` and ``text`` of the agent's choice; ``kind`` and
-        ``tries`` as in :class:`skyenv.analysis.hints.Hint`; ``best``: its best choices,
-        ``{"actions", "text", "sure", "win"}`` each, with the seat's chance to ``win`` after it;
-        ``win``: every seat's chance to win now; ``by``: the estimator. Without an estimator ``win``
-        and ``by`` are null.
+        The play-outs, and a payload: ``agent`` and ``seat``; ``actions`` and ``text`` of the
+        agent's choice; ``kind`` and ``tries`` as in :class:`~skyenv.analysis.hints.Advice`;
+        ``best``: its best choices,
+        ``{"actions", "text", "sure", "win", "error", "games"}`` each, with the seat's chance to
+        ``win`` after it, half its 95 % interval, and the number of games played out (0: it is
+        estimated); ``win`` and ``games``: every seat's chance to win now; ``by``: the estimator.
+        Without an estimator ``win`` and ``by`` are null.
 
     Raises:
         OptionError: the game is over. AgentError: the agent returned no valid answer.
     """
-    found = hints.advise(entry.agent, game, None if estimator is None else estimator.agent)
+    agent = None if estimator is None else estimator.agent
+    found = hints.advise(entry.agent, game, agent, known, games)
     chances: list[Any] = [None] * (1 + len(found.best))
+    errors, numbers = [0.0] * len(chances), [0] * len(chances)
     if found.chances is not None:
-        chances = found.chances.round(4).tolist()
-    return {
+        chances, numbers = found.chances.shares.round(4).tolist(), found.chances.games
+        errors = (NORMAL * found.chances.variances[:, found.seat] ** 0.5).round(4).tolist()
+    payload = {
         "agent": entry.name,
         "seat": found.seat,
         "actions": list(found.own),
@@ -75,21 +87,34 @@ def advise(
                 "text": text(found.position, one.actions),
                 "sure": None if one.sure is None else round(float(one.sure), 4),
                 "win": after and after[found.seat],
+                "error": error,
+                "games": number,
             }
-            for one, after in zip(found.best, chances[1:], strict=True)
+            for one, after, error, number in zip(
+                found.best, chances[1:], errors[1:], numbers[1:], strict=True
+            )
         ],
         "win": chances[0],
+        "games": numbers[0],
         "by": estimator and estimator.name,
     }
+    return payload, known
 
 
-def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, report: Report) -> None:
-    """Analyse a game, and report the findings so far after each batch.
+def analyse(
+    record: str,
+    entry: CatalogueEntry,
+    estimator: CatalogueEntry,
+    known: PlayOuts,
+    report: Report,
+) -> PlayOuts:
+    """Analyse a game, and report the findings so far after each batch; return the play-outs.
 
     Args:
         record: the record of one game.
         entry: the agent whose choices are compared with those played.
         estimator: the agent that estimates chances, and plays out.
+        known: the play-outs so far.
         report: called with ``agent`` and ``by``, the estimator; how many decisions are ``done``
             ``of`` all that have a choice; the ``chart`` of the chances, if any is known; and the
             ``mistakes``.
@@ -98,7 +123,7 @@ def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, repor
         AgentError: an agent returned no valid answer.
     """
     replay = Replay.of(record)
-    analysis = Analysis(replay, entry.agent, estimator.agent)
+    analysis = Analysis(replay, entry.agent, estimator.agent, known)
 
     def tell() -> None:
         marks = [(one.decision.step, one.decision.seat) for one in analysis.mistakes]
@@ -117,6 +142,7 @@ def analyse(record: str, entry: CatalogueEntry, estimator: CatalogueEntry, repor
     tell()
     for _ in analysis.run():
         tell()
+    return known
 
 
 def play_out(
@@ -124,13 +150,15 @@ def play_out(
     position: np.void,
     number: int,
     seat: int | None,
+    known: PlayOuts,
     report: Report,
-) -> None:
-    """Have agents play a position out, and report the results so far after each batch.
+) -> PlayOuts:
+    """Have agents play a position out, and report the results so far after each batch; return the
+    play-outs.
 
     Args:
         entries: the agents by seat.
-        position, number, seat: as for :func:`skyenv.analysis.playouts.play_out`.
+        position, number, seat, known: as for :func:`skyenv.analysis.playouts.play_out`.
         report: called with ``agents``; how many games are ``done`` ``of`` all; for each of the
             ``seats`` its ``share`` of the win with the 95 % ``interval``, and mean ``vp`` and
             ``margin`` to the best other seat.
@@ -139,9 +167,11 @@ def play_out(
         AgentError: an agent returned no valid answer.
     """
     names = [entry.name for entry in entries]
-    for done, found in played_out([entry.agent for entry in entries], position, number, seat):
+    agents = [entry.agent for entry in entries]
+    for done, found in played_out(agents, position, number, seat, known):
         seats = [_seat_result(one) for one in found]
-        report({"agents": names, "done": done, "of": number, "seats": seats})
+        report({"agents": names, "done": done, "of": max(done, number), "seats": seats})
+    return known
 
 
 def _seat_result(found: SeatResult) -> Payload:

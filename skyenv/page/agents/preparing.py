@@ -9,6 +9,7 @@ import logging
 from functools import partial
 from typing import Any, Final
 
+from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.errors import SkyenvError, cause
@@ -65,7 +66,8 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> str:
     """
     with progress_to(lambda *now: report(step(*now))):
         game = Game(2, seed=1)
-        advise(entry, entry if entry.name == ESTIMATOR else None, game, lambda so_far: None)
+        estimator = entry if entry.name == ESTIMATOR else None
+        advise(entry, estimator, PlayOuts(), 0, game, lambda so_far: None)
         move(entry, game, lambda so_far: None)
     return entry.agent.description
 

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.analysis.odds import draw_odds
-from skyenv.analysis.playouts import USUAL
+from skyenv.analysis.playouts import USUAL, PlayOuts
 from skyenv.analysis.variations import variation
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.checks import check_flag
@@ -26,7 +26,7 @@ from skyenv.seeds import HIGHEST_SEED, fresh_seed
 MOST: Final = 1000
 
 
-async def _analysis(request: Request) -> tuple[Name, Job[None]]:
+async def _analysis(request: Request) -> tuple[Name, Job[PlayOuts]]:
     """Analyse a game by an agent: ``?agent=NAME``."""
     replay, server = await found(request), server_of(request)
     check_whole(replay.game)
@@ -36,16 +36,22 @@ async def _analysis(request: Request) -> tuple[Name, Job[None]]:
     if estimator is None:
         raise PageError(f"analyses need the agent {ESTIMATOR}, which isn't ready here", 409)
     record = await asyncio.to_thread(lambda: replay.record)
-    return ("analysis", origin(request), entry.name), partial(analyse, record, entry, estimator)
+    return ("analysis", origin(request), entry.name), partial(
+        analyse, record, entry, estimator, server.play_outs.copy()
+    )
 
 
-async def _play_out(request: Request) -> tuple[Name, Job[None]]:
+async def _play_out(request: Request) -> tuple[Name, Job[PlayOuts]]:
     """Play a position out: ``?agent=NAME`` for each seat, ``number`` of games, and ``seat``, for
-    which hidden cards are resampled.
+    which hidden cards are resampled; ``to-act``: the seat to act.
     """
     replay = await found(request)
     check_whole(replay.game)
-    step, seat = replay.checked(step_of(request)), seat_of_replay(request, replay)
+    step = replay.checked(step_of(request))
+    if request.query_params.get("seat") == "to-act":
+        seat: int | None = int(replay.states[step]["seat"])
+    else:
+        seat = seat_of_replay(request, replay)
     names = request.query_params.getlist("agent")
     times = number(request, "number") or USUAL
     if times > MOST:
@@ -59,7 +65,8 @@ async def _play_out(request: Request) -> tuple[Name, Job[None]]:
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
     name = "playout", origin(request), step, times, seat, *names
-    return name, partial(play_out, entries, position, times, seat)
+    known = server_of(request).play_outs.copy()
+    return name, partial(play_out, entries, position, times, seat, known)
 
 
 async def _chances(request: Request) -> Response:

@@ -156,7 +156,8 @@ async def _replay_hint(request: Request) -> Response:
     server = server_of(request)
     game = await asyncio.to_thread(replay.at, step_of(request))
     agent = request.query_params.get("agent", "")
-    return JSONResponse(await unless_gone(request, server.hint(agent, game)))
+    hint = server.hint(agent, game, number(request, "games") or 0)
+    return JSONResponse(await unless_gone(request, hint))
 
 
 ROUTES: Final[list[BaseRoute]] = [

@@ -40,6 +40,7 @@ function offer(select, agents, chosen) {
   return select;
 }
 
+const MORE_GAMES = 25;
 const strongestOf = (agents) => STRONGEST.find((name) => agents.includes(name)) ?? agents[0];
 
 // ---- marks on the board ----
@@ -109,7 +110,7 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
   let shown = null; // the step of the answer
   let asked = new AbortController(); // of the requests
 
-  async function go() {
+  async function go(games) {
     asked.abort();
     const { signal } = (asked = new AbortController());
     const step = (shown = viewer.step);
@@ -121,13 +122,13 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
     thinking.replaceChildren(...holders);
     const askOne = async (name, index) => {
       try {
-        const address = `${api}/${step}/hint?agent=${encodeURIComponent(name)}`;
+        const address = `${api}/${step}/hint?agent=${encodeURIComponent(name)}&games=${games}`;
         const hint = await think(holders[index], name, address, signal);
         if (!hint || step !== shown || step !== viewer.step) return;
         told[index] = hint;
         if (index === 0) marks.show(hint.seat, hinted(hint));
         holders[index].remove();
-        answers.replaceChildren(hintTable(told.filter(Boolean)));
+        answers.replaceChildren(hintTable(told.filter(Boolean)), finer(told[0] ?? hint));
       } catch (error) {
         holders[index].replaceChildren(el("p.note", error.message));
       }
@@ -135,8 +136,15 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
     await Promise.all(names.map(askOne));
   }
 
+  /** A button that has more games played out for each choice. */
+  function finer({ best, games }) {
+    const number = Math.max(games, ...best.map((one) => one.games)) + MORE_GAMES;
+    const words = games ? `up to ${number} games for each choice` : `play out ${number} games each`;
+    return el("button#finer", { type: "button", onclick: () => go(number) }, words);
+  }
+
   const again = () => {
-    if (always.checked) go();
+    if (always.checked) go(0);
   };
   for (const [number, select] of choices.entries()) {
     offer(select, agents, number ? "" : usual).onchange = () => {
@@ -145,7 +153,7 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
     };
   }
   always.onchange = again;
-  find("ask").onclick = go;
+  find("ask").onclick = () => go(0);
   viewer.follow((step) => {
     if (step === shown) return;
     asked.abort();
@@ -223,16 +231,16 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
       better = one;
       viewer.go(one.step, true);
     };
-    const games = one.games ? `, by ${one.games} games each` : "";
+    const games = one.games ? `by ${one.games} games each` : "estimated";
     const cost = `${percent(one.cost)} ± ${percent(one.error)} of the chance to win`;
     return el(
-      "li",
+      one.clear ? "li" : "li.unclear",
       el(
         "button.line",
         { "data-step": one.step, onclick: show },
         el("b", `step ${one.step}, ${viewer.names[one.seat]}: `),
         `${one.played} — better: ${one.best}`,
-        el("span.small", ` · costs ${cost}${games}`),
+        el("span.small", ` · ${one.clear ? "" : "unclear: "}costs ${cost}, ${games}`),
       ),
     );
   }
@@ -264,10 +272,10 @@ const bar = (what, share, text) =>
 /** The line-up of the simulation: a choice for each seat. */
 const chosenAgents = (find) => $$("select", find("out-seats")).map((s) => s.value);
 
-function simulating(viewer, { api, agents, agent, find }) {
-  for (const [seat, name] of viewer.game.names.entries()) {
+function simulating(viewer, { api, agents, find }) {
+  for (const seat of viewer.game.names.keys()) {
     const select = el("select", { id: `out-${seat}` });
-    offer(select, agents, agents.includes(name) ? name : (agent ?? strongestOf(agents)));
+    offer(select, agents, agents.includes(ESTIMATOR) ? ESTIMATOR : strongestOf(agents));
     find("out-seats").append(el("label.row", el("span", `seat ${seat + 1}`), select));
     find("out-hidden").append(el("option", { value: seat }, `resampled for ${viewer.names[seat]}`));
   }

@@ -67,9 +67,17 @@ function explained(hints, by) {
   const parts = [
     `In the columns: ${[...kinds].join("; ")}`,
     ...hints.filter((hint) => hint.tries).map(searched),
-    ...(by ? [`“wins”: the chance to win after the choice, estimated by ${by}`] : []),
+    ...(by
+      ? [`“wins”: the chance to win after the choice, by ${by}: ≈ estimated, ± played out`]
+      : []),
   ];
   return `${parts.join(". ")}.`;
+}
+
+/** A chance to win with its 95 % interval; estimates have none. */
+function chanceText(share, error, games) {
+  if (share === null) return "–";
+  return games ? `${percent(share)} ± ${percent(error)}` : `≈ ${percent(share)}`;
 }
 
 /**
@@ -85,14 +93,14 @@ export function hintTable(hints) {
       rows.set(one.text, row);
     }
   }
-  const { win, by } = hints.find((hint) => hint.win) ?? { win: null, by: null };
-  const row = ({ text, actions, told, isChosen, win: after }) =>
+  const { win, by, games: played } = hints.find((hint) => hint.win) ?? { win: null, by: null };
+  const row = ({ text, actions, told, isChosen, win: after, error, games }) =>
     el(
       isChosen.some(Boolean) ? "tr.choice" : "tr",
       { "data-hint": actions.join(" ") },
       el("th", { scope: "row" }, text),
       hints.map((_, i) => el(isChosen[i] ? "td.chosen" : "td", told[i] ?? "")),
-      win && el("td", after === null ? "–" : percent(after)),
+      win && el("td", chanceText(after, error, games)),
     );
   const heads = ["choice", ...hints.map((hint) => hint.agent), ...(win ? ["wins"] : [])];
   const now = win?.map((share, seat) => `seat ${seat + 1} ${percent(share)}`).join(", ");
@@ -101,6 +109,6 @@ export function hintTable(hints) {
     hints.map(({ agent, text }) => el("p", el("b", agent), ` would: ${text}`)),
     table("table", heads, [...rows.values()].map(row)),
     el("p.small", explained(hints, by)),
-    win && el("p.wins", `Chance to win now: ${now}.`),
+    win && el("p.wins", `Chance to win now${played ? `, by ${played} games` : ""}: ${now}.`),
   );
 }

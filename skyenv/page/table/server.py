@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
+from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
@@ -30,6 +31,7 @@ from skyenv.seeds import fresh_seed
 
 DEFAULT_PAUSE: Final = 0.8
 MAX_GAMES: Final = 100_000  # games in the database
+MOST_PLAYED: Final = 500  # games played out for a choice, by one request
 SESSIONS: Final = 200  # games cached in memory without a spectator or player connected
 # Seconds until a failed store of a move is retried, at first and at most.
 FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
@@ -55,6 +57,7 @@ class GameServer:
         ending: set when the server is to end: requests stop waiting for agents.
         replays: the records stored for browsers.
         background: background jobs of browsers.
+        play_outs: the results of all games played out, for estimates of chances to win.
     """
 
     def __init__(
@@ -66,6 +69,7 @@ class GameServer:
         self.workers = workers or Workers()
         self.preparation = Preparation(catalogue, self.workers, is_ready=workers is None)
         self.background = Background(self.workers)
+        self.play_outs = PlayOuts()
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._sessions: LRUCache[str, Session] = LRUCache(
@@ -430,13 +434,14 @@ class GameServer:
             await asyncio.sleep(0.05 if session.paused else min(left, 0.2))
         session.granted = False
 
-    async def hint(self, name: str, game: Game) -> Payload:
+    async def hint(self, name: str, game: Game, games: int = 0) -> Payload:
         """Return an agent's hint for a game, as a browser receives it; waits until the agent is
         ready. Cancelling this ends the job.
 
         Args:
             name: the agent's name.
             game: a copy for the agent's own use.
+            games: number of games to play out for each choice, at most MOST_PLAYED.
 
         Raises:
             PageError: there is no such agent, it is unavailable, or the game is over or a task.
@@ -445,8 +450,13 @@ class GameServer:
         check_whole(game)
         if game.is_over:
             raise PageError("the game is over; there is nothing to decide", 409)
-        job = partial(advise, await self._agent(name), self.estimator(), game)
-        return await self.workers.ask(job, Priority.HINT)
+        if games > MOST_PLAYED:
+            raise PageError(f"the number of games must be at most {MOST_PLAYED}, not {games}")
+        entry, estimator = await self._agent(name), self.estimator()
+        job = partial(advise, entry, estimator, self.play_outs.copy(), games, game)
+        found, play_outs = await self.workers.ask(job, Priority.HINT)
+        self.play_outs.merge(play_outs)
+        return found
 
     def estimator(self) -> CatalogueEntry | None:
         """Return the agent that estimates chances to win; None if it isn't offered or not ready."""

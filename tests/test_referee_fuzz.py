@@ -38,6 +38,9 @@ def missed(branches: str, games: Iterable[Counter[str]]) -> list[str]:
     return [branch for branch in [DECISIONS, *branches.split()] if not rules[branch]]
 
 
+@pytest.mark.rule("COM-1", "COM-2", "COM-3", "COM-6", "COM-9", "AUC-8", "AUC-9", "AUC-11")
+@pytest.mark.rule("ALEA-1", "ALEA-5", "BUS-2", "BUS-4", "STOP-2", "STOP-3", "STOP-4")
+@pytest.mark.rule("SCO-1", "END-2", "END-3")
 @pytest.mark.parametrize(
     ("seeds", "branches"),
     [

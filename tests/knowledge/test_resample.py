@@ -27,11 +27,31 @@ from skyenv.engine.knowledge import VIEW_DTYPE, resample, view
 from skyenv.rules.state import (
     END_TRUNCATED,
     GAME_DTYPE,
+    NONE,
     PHASE_BID,
 )
-from test_properties import PACK, cards_of
 
+PACK = [[5, 4, 3]] * 5 + [[20, 16, 14]]  # COM-1: how many 4s, 5s and 6s of each colour
 inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")
+
+
+def cards_of(state: np.record) -> list[list[int]]:
+    """All bidding cards, wherever they are: [colour][rank]."""
+    cards = state["hand"].sum(axis=0) + state["face_down"]
+    cards[5] += state["black_face_up"] + state["alea_cards"]
+    for seat in range(4):
+        colour = state["bid_colour"][seat]
+        if (
+            state["phase"] == PHASE_BID and colour != NONE
+        ):  # while the winner builds, the position still tells what he paid
+            cards[colour] += state["bid_cards"][seat, 0]
+            cards[5] += state["bid_cards"][seat, 1]
+    for colour in range(5):
+        visible = [] if state["top"][colour] == NONE else [state["top"][colour]]
+        for rank in (*visible, *state["returned"][colour, : state["num_returned"][colour]]):
+            cards[colour, rank] += 1
+    listed: list[list[int]] = cards.tolist()
+    return listed
 
 
 def stages(players: int, side: str, agent: str = "crowd", number: int = 40) -> Games:

@@ -14,7 +14,7 @@ import pytest
 
 from clusters import Nodes
 from processes import children, command, descendants, listening, running, there, wait_until
-from skyenv.errors import OptionError
+from skyenv.errors import MissingExtraError, OptionError
 from skyenv.work import open_pool
 from skyenv.work.on_ray import connect, digest_of_sources, do
 
@@ -126,7 +126,7 @@ def test_the_digest_of_a_package_covers_sources_and_networks(
 
 def test_missing_ray_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(OptionError, match=r"\[ray\]"):
+    with pytest.raises(MissingExtraError, match=r"\[ray\]"):
         connect("local")
 
 

@@ -138,9 +138,12 @@ LIBRARIES := $(basename $(notdir $(wildcard experiments/baselines/*.txt examples
 
 vpath %.txt experiments/baselines examples/libraries $(LIBRARY_TESTS)
 
-.venv-libraries/%/.ready: %.txt pyproject.toml constraints.txt
+# NEWEST=1 installs them again with the newest releases, but for PyTorch's.
+.PHONY: newest
+.venv-libraries/%/.ready: %.txt pyproject.toml constraints.txt $(if $(NEWEST),newest)
 	$(PYTHON) -m venv --clear $(@D)
-	$(@D)/bin/python -m pip install --requirement $< --editable . hypothesis pytest pytest-timeout
+	sed -e '/^--constraint/d' -e '/^torch=/!s/==/>=/' $< > $(@D)/newest.txt
+	$(@D)/bin/python -m pip install --requirement $(if $(NEWEST),$(@D)/newest.txt,$<) --editable . hypothesis pytest pytest-timeout
 	@touch $@
 
 # Libraries warn of what others have deprecated: no errors here.

@@ -8,7 +8,6 @@ from processes import ROOT, printed
 PROGRAMS = {
     "with_jax": ("jax", "--games 8 --steps 40"),
     "with_tianshou": ("tianshou", "--games 4 --steps 32 --epochs 1"),
-    "with_torchrl": ("torchrl", "--games 8 --steps 20"),
 }
 
 

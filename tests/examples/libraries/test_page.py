@@ -1,17 +1,24 @@
 """The code of docs/libraries.md; `make test-libraries` installs all its libraries."""
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from processes import ROOT, main_of
+from skyenv.envs.learner import LearnerGames
+from skyenv.statistics import interval, mean_of
 
 HERE = Path(__file__).parent
 PAGE = (ROOT / "docs" / "libraries.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```py\n(.*?)```", PAGE, re.DOTALL)
+
+# What "always the first legal action" earns in `duel-4` against `random`, VP; `random` earns 0.
+FIRST_LEGAL = 0.67
 
 
 @pytest.fixture(scope="module")
@@ -23,24 +30,49 @@ def strong(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def payoffs(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The learner's payoffs in the games that end, in their order, penalties included."""
+    found: list[float] = []
+    reset = LearnerGames.reset
+
+    def noting(core: LearnerGames, seed: Any = None, rows: Any = None) -> None:
+        ending = core.all_rows if rows is None else rows
+        found.extend(core.total[ending[core.done[ending]]].tolist())
+        reset(core, seed, rows)
+
+    monkeypatch.setattr(LearnerGames, "reset", noting)
+    return found
+
+
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.split()[1])
 def test_each_code_block_runs(
     block: str,
     request: pytest.FixtureRequest,
+    payoffs: list[float],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """Blocks that train in `duel-4` earn more than "always the first legal action"."""
     for module in re.findall(r"^(?:import|from) (\w+)", block, re.MULTILINE):
         pytest.importorskip(module)
-    monkeypatch.chdir(request.getfixturevalue("strong"))
+    monkeypatch.chdir(request.getfixturevalue("strong" if "minari" in block else "tmp_path"))
     monkeypatch.setenv("MINARI_DATASETS_PATH", "runs/strong/minari")
     (content,) = re.findall(r"echo '(.*)' > zoo.yml", PAGE)
     Path("zoo.yml").write_text(content, encoding="utf-8")
     (words,) = re.findall(r"python (zoo.py .*)", PAGE)
     words += " --n-timesteps 600 --eval-freq 1000 --eval-episodes 1"
     monkeypatch.setattr("sys.argv", words.split())
-    short = re.sub(r"\b\d+_000\b", "500", block)
-    exec(compile(short, "libraries.md", "exec"), {"__name__": "__main__"})
+    learns = "skyenv/Duel4" in block or "SkyenvVecEnv" in block
+    code = block if learns else re.sub(r"\b\d+_000\b", "500", block)
+    main = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", main)  # where pickle looks up its classes
+    exec(compile(code, "libraries.md", "exec"), vars(main))
+    if learns:
+        last = mean_of(payoffs[-len(payoffs) // 10 :])
+        with capsys.disabled():
+            print(f"\n{len(payoffs)} games; the last tenth paid {interval(last, 2)} VP")
+        assert last.low > FIRST_LEGAL
     if "rl_zoo3" in block:
         lengths = re.findall(r"Episode length: ([\d.]+)", capsys.readouterr().out)
         assert min(map(float, lengths)) > 20  # without masks it is 1

@@ -2,7 +2,6 @@
 
 import datetime
 import json
-import os
 import platform
 import shlex
 import statistics
@@ -17,6 +16,7 @@ from typing import Any, Final
 from skyenv.console.tables import markdown
 from skyenv.errors import CheckpointError, check_extra
 from skyenv.files import read_json, replacing, write_atomically
+from skyenv.runtime import cores
 from skyenv.statistics import Estimate
 
 # Folder of the published figures.
@@ -135,7 +135,7 @@ def machine() -> dict[str, str]:
     installed = {one.name: one.version for one in reversed([*distributions()])}
     return {
         "processor": next(iter(models), platform.processor() or platform.machine()),
-        "cores": str(len(os.sched_getaffinity(0))),
+        "cores": str(cores()),
         "python": platform.python_version(),
         **{name: installed[name] for name in PACKAGES if name in installed},
     }

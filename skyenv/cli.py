@@ -5,7 +5,6 @@ Errors are one line on stderr.
 """
 
 import argparse
-import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -27,6 +26,7 @@ from skyenv.console.options import (
     argument,
     common,
     complain,
+    exit_code,
     option,
     run_program,
 )
@@ -57,13 +57,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code (see the module's text).
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # File names that are not text, and terminals without box-drawing characters.
-        sys.stdout.reconfigure(errors="replace")
     if arguments is None and not sys.flags.safe_path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # my_module:MyAgent in the working directory
     words = sys.argv[1:] if arguments is None else list(arguments)
-    words = words or ["--help"]
+    return exit_code("skyenv", lambda: _run(words or ["--help"]))
+
+
+def _run(words: Sequence[str]) -> int:
+    """Run the command that the first word names; see :func:`main`."""
     parser = Parser("skyenv", HELP, "COMMAND [options]")
     version = str(of_variant(f"skyenv {__version__}"))
     parser.add_argument("--version", action="version", version=version)

@@ -240,15 +240,16 @@ def unsealed(content: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def locked(folder: str | Path) -> Iterator[None]:
-    """Lock a folder for this process until the block ends.
+def locked(folder: str | Path, file: str = "") -> Iterator[None]:
+    """Lock a folder, or one file in it, for this process until the block ends.
 
     The operating system releases the lock when the process ends, even if it is killed. The lock
     also excludes other threads and nested calls of the same process. Unfinished files of killed
-    processes are removed first.
+    processes in a locked folder are removed first.
 
     Args:
         folder: created if it doesn't exist.
+        file: name of the file, which other programs' files may stand beside; "": the whole folder.
 
     Raises:
         FolderInUseError: another process holds the lock; the message names it.
@@ -256,19 +257,21 @@ def locked(folder: str | Path) -> Iterator[None]:
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / LOCK
+    path = folder / (f".{file}{LOCK}" if file else LOCK)
     try:
         lock = FileLock(path).acquire(timeout=0)
     except Timeout:
         holder = path.read_text(errors="replace")[:200] or "another process"
         raise FolderInUseError(
-            f"{folder} is in use by {holder}; wait for it to end, stop it, or choose another folder"
+            f"{folder / file} is in use by {holder}; wait for it to end, stop it, or choose "
+            f"another {'file' if file else 'folder'}"
         ) from None
     with lock:
         since = f"{datetime.datetime.now():%Y-%m-%d %H:%M:%S}"
         with naming(path):
             path.write_text(f"process {os.getpid()} on {socket.gethostname()}, since {since}")
-        remove_abandoned(folder)
+        if not file:
+            remove_abandoned(folder)
         try:
             yield
         finally:

@@ -2,10 +2,8 @@
 
 import os
 import shlex
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +12,7 @@ from experiments.training.closing import close, forget
 from experiments.training.config import Config, earlier
 from experiments.training.health import report
 from experiments.training.run import MODEL, Run
-from skyenv.console.options import INTERRUPTED, Help, run_program
+from skyenv.console.options import Help, run_program
 from skyenv.engine.openings import OF_AUCTIONS, task_name
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import locked, write_atomically
@@ -24,16 +22,6 @@ EXPECTED: Final = """
 From nothing, PPO wins about 60 % against random after 65,000 decisions, and
 hardly a game against greedy before some millions. A bidding task (--task duel-3)
 shows a curve within a minute."""
-
-
-@contextmanager
-def terminating() -> Iterator[None]:
-    """In this block SIGTERM raises KeyboardInterrupt, as SIGINT does."""
-    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)
 
 
 def program(
@@ -52,41 +40,35 @@ def program(
     )
 
 
-def launch(training: Run) -> int:
+def launch(training: Run) -> None:
     """Run a training, and close it with an evaluation (not with ``paired_seeds = 0``).
 
     Args:
         training: with a configuration of which only the single values are checked yet.
 
-    Returns:
-        The exit code: 0 all right, 130 interrupted.
-
     Raises:
         SkyenvError, OSError: the configuration, the checkpoint or an agent can't be used, a file
-            can't be written, or the training diverges.
+            can't be written, or the training diverges. KeyboardInterrupt: a signal came; its text
+            tells how to go on.
     """
     config, checkpoint = training.config, training.folder / CHECKPOINT
     try:
-        with terminating():
-            config.check()
-            if config.resume and not checkpoint.exists():
-                raise CheckpointError(f"no checkpoint to continue from: {checkpoint}: no such file")
-            with locked(training.folder):
-                try:
-                    return _launched(training)
-                finally:
-                    training.end()
+        config.check()
+        if config.resume and not checkpoint.exists():
+            raise CheckpointError(f"no checkpoint to continue from: {checkpoint}: no such file")
+        with locked(training.folder):
+            try:
+                _launched(training)
+            finally:
+                training.end()
     except KeyboardInterrupt:
-        hint = (
-            f"what was trained is in {config.run}, --resume goes on"
-            if checkpoint.exists()
-            else "nothing has been trained yet"
-        )
-        print(f"interrupted; {hint}", file=sys.stderr)
-        return INTERRUPTED
+        module, run = f"experiments.training.{training.PROGRAM}", shlex.quote(config.run)
+        goes_on = f"; `python -m {module} --run {run} --resume` goes on"
+        untrained = " before anything was trained"
+        raise KeyboardInterrupt(goes_on if checkpoint.exists() else untrained) from None
 
 
-def _launched(training: Run) -> int:
+def _launched(training: Run) -> None:
     config, folder = training.config, training.folder
     if config.resume:
         training.load()
@@ -104,11 +86,7 @@ def _launched(training: Run) -> int:
     if not training.finished():
         forget(folder)
         if not training.run():
-            print(
-                f"stopped; `python -m experiments.training.{training.PROGRAM} --run "
-                f"{config.run} --resume` goes on"
-            )
-            return INTERRUPTED
+            raise KeyboardInterrupt
     print(
         f"{config.run} is finished: {training.decisions:,} decisions in "
         f"{training.seconds / 60:.1f} minutes of training.\n",
@@ -121,7 +99,6 @@ def _launched(training: Run) -> int:
     if health := report(training.curve):
         print(health, end="\n\n")
     print(how_to_go_on(config, training.PROGRAM, folder / MODEL))
-    return 0
 
 
 # ---- what it prints ----

@@ -11,20 +11,20 @@ A run's folder holds:
     tensorboard/                  the same for TensorBoard
     evaluation.*, games.jsonl     the closing evaluation
 
-SIGINT and SIGTERM end a run after the update under way. After ``kill -9`` ``--resume`` goes on from
-the last checkpoint, on the same curve. One process at a time works in a folder.
+Signals to stop, and schedulers' warnings, end a run after the update under way. After ``kill -9``
+``--resume`` goes on from the last checkpoint, on the same curve. One process at a time works in a
+folder.
 """
 
 import json
-import signal
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
 
 import numpy as np
@@ -40,23 +40,12 @@ from skyenv.console.progress import Bar, progress
 from skyenv.errors import CheckpointError, SkyenvError, cause
 from skyenv.files import write_atomically
 from skyenv.rules.variant import of_variant
-from skyenv.work import Interrupt
+from skyenv.runtime import Interrupt
 
 # The agent.
 MODEL: Final = "model.npz"
 # Folder of earlier agents, SECONDS.npz by seconds of training without checkpoints.
 MILESTONES: Final = "milestones"
-
-
-class Interrupts(Interrupt):
-    """SIGINT and SIGTERM end the run after the update; a second SIGINT interrupts at once."""
-
-    signals = (signal.SIGINT, signal.SIGTERM)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        if not self.asked:
-            tqdm.write("stopping after this update …", file=sys.stderr)
-        super()._handle(number, frame)
 
 
 class Run(ABC):
@@ -238,7 +227,7 @@ class Run(ABC):
     # ---- the whole run ----
 
     def run(self) -> bool:
-        """Train to the limit, with progress; False if Ctrl-C or SIGTERM came.
+        """Train to the limit, with progress; False if a signal to stop came.
 
         In the end everything is saved.
         """
@@ -247,9 +236,10 @@ class Run(ABC):
             if path.stem.isdecimal() and int(path.stem) > self.seconds:
                 path.unlink()
         self._keep_milestone(self.seconds if self.updates else -1.0)
-        with Interrupts() as interrupts:
+        stopping = partial(tqdm.write, "stopping after this update …", file=sys.stderr)
+        with Interrupt(stopping) as interrupt:
             with self._bar() as bar:
-                while not self.finished() and not interrupts.asked:
+                while not self.finished() and interrupt.goes_on():
                     before = self.seconds
                     self.update()
                     self._show(bar)
@@ -259,7 +249,7 @@ class Run(ABC):
                         saved = time.perf_counter()
             self.save()
             self._draw()
-            return not interrupts.asked
+            return interrupt.goes_on()
 
     def _keep_milestone(self, before: float) -> None:
         """Keep the agent, if the time for it has come since the training was so many seconds old,

@@ -27,6 +27,7 @@ from typing import Any, Final, NamedTuple
 from skyenv.agents.interface import Agent
 from skyenv.agents.simple import CallableAgent
 from skyenv.errors import AgentError, CheckpointError, SkyenvError, cause, shown
+from skyenv.runtime import shortage
 
 # Groups of entry points. Agents are classes, or anything else that make_agent accepts; players of
 # checkpoints are called with a path and `deterministic`, and return an agent.
@@ -251,10 +252,14 @@ def _of_entry_point(parsed: Parsed, spec: str, deterministic: bool) -> Agent:
 
 @contextmanager
 def _reporting(what: str) -> Iterator[None]:
-    """Convert any error of a package to an AgentError that names what failed."""
+    """Convert any error of a package, but a shortage of the machine, to an AgentError that names
+    what failed.
+    """
     try:
         yield
     except (SkyenvError, KeyboardInterrupt):
         raise
     except BaseException as error:  # including SystemExit, which would end the command
+        if shortage(error):
+            raise
         raise AgentError(f"{what}: {cause(error)}") from error

@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from skyenv.agents.interface import Agent, Decisions
 from skyenv.errors import AgentError, CheckpointError, cause
+from skyenv.runtime import shortage
 
 _OURS: Final = Path(__file__).parents[1]
 
 
 class ReportingAgent(Agent):
     """A wrapper that converts an agent's errors to :class:`AgentError`, except
-    :class:`CheckpointError`.
+    :class:`CheckpointError` and shortages of the machine.
 
     Args:
         inner: the wrapped agent.
@@ -41,6 +42,8 @@ class ReportingAgent(Agent):
         except (AgentError, CheckpointError, KeyboardInterrupt):
             raise
         except BaseException as error:  # including SystemExit, which would end the command
+            if shortage(error):
+                raise
             raise AgentError(
                 f"agent {self.name} failed at {_place(error)}: {cause(error)}"
             ) from error

@@ -33,12 +33,12 @@ from skyenv.arena.schedule import Settings, entrant, with_newcomer
 from skyenv.arena.tournament import Folder, play
 from skyenv.console import tables
 from skyenv.console.options import (
-    GOES_ON,
     Options,
     argument,
     command_line,
     common,
     option,
+    resumable,
 )
 from skyenv.console.progress import progress
 from skyenv.engine.games import Games
@@ -176,14 +176,12 @@ def run_benchmark(options: BenchmarkOptions) -> None:
     with ExitStack() as held:
         folder = options.out or Path(held.enter_context(TemporaryDirectory(prefix="skyenv-")))
         held.enter_context(locked(folder))
+        held.enter_context(resumable(options.out))
         agents = [Parts(folder, spec) for spec in options.agents]
-        try:
-            entries = [
-                {"track": track, "budget": budget, "note": options.note, **figures(options, parts)}
-                for parts, (track, budget) in zip(agents, chosen, strict=True)
-            ]
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt("" if options.out is None else GOES_ON) from None
+        entries = [
+            {"track": track, "budget": budget, "note": options.note, **figures(options, parts)}
+            for parts, (track, budget) in zip(agents, chosen, strict=True)
+        ]
     unsaid = dict.fromkeys(("workers", "ray", "out", "json", "csv", "latex"))
     usual = BenchmarkOptions(options.agents)
     content = {

@@ -45,12 +45,12 @@ from skyenv.arena.ratings import rate
 from skyenv.arena.schedule import MAX_PAIRED_SEEDS, Entrant, Settings, entrants, with_newcomer
 from skyenv.arena.tournament import Folder, play, secret_of
 from skyenv.console.options import (
-    GOES_ON,
     Options,
     argument,
     command_line,
     common,
     option,
+    resumable,
 )
 from skyenv.console.tables import folded
 from skyenv.engine.openings import OF_AUCTIONS, TASKS, WHOLE_GAMES
@@ -203,6 +203,7 @@ def play_tournament(options: TournamentOptions) -> None:
             newcomer=rated is not None,
         )
         folder = held.enter_context(Folder(kept, settings))
+        held.enter_context(resumable(options.out))
         limit = options.paired_seeds or (None if options.minutes else DEFAULT_PAIRED_SEEDS)
         interrupted = play(
             folder,
@@ -215,10 +216,8 @@ def play_tournament(options: TournamentOptions) -> None:
         whole = folder.whole_paired_seeds()
         if whole:
             _report(folder, options, rated)
-    if interrupted:
-        raise KeyboardInterrupt(
-            ("" if whole else NOTHING_WHOLE) + ("" if options.out is None else GOES_ON)
-        )
+        if interrupted:
+            raise KeyboardInterrupt("" if whole else NOTHING_WHOLE)
 
 
 def _report(folder: Folder, options: TournamentOptions, rated: ladder.Ladder | None) -> None:

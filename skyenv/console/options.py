@@ -18,11 +18,12 @@ The constructor checks types, choices and limits.
 
 import argparse
 import contextlib
+import io
 import os
 import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -56,6 +57,7 @@ from skyenv.errors import (
 )
 from skyenv.files import check_new
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
+from skyenv.runtime import WARNINGS, handling, shortage, stop_at_once
 from skyenv.seeds import HIGHEST_SEED
 
 BAD_DATA: Final = 1
@@ -258,10 +260,17 @@ def complain(program: str, message: str) -> None:
 
 def exit_code(program: str, run: Callable[[], int | None]) -> int:
     """Run a program's body; return its exit code, or the one of its error, which is printed in one
-    line. The text of a KeyboardInterrupt, such as "; the same command resumes", is appended.
+    line.
+
+    Signals to stop and schedulers' warnings (:mod:`skyenv.runtime`) raise KeyboardInterrupt in it;
+    the text of that, such as "; the same command resumes", is appended. Characters that stdout
+    can't encode are replaced.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
-        return run() or 0
+        with handling(stop_at_once, WARNINGS):
+            return run() or 0
     except SkyenvError as error:
         complain(program, str(error))
         # A wrong board file counts as bad data, though a board is an option of the library.
@@ -272,12 +281,27 @@ def exit_code(program: str, run: Callable[[], int | None]) -> int:
         # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BAD_DATA
-    except OSError as error:
-        complain(program, f"{error.filename}: {error.strerror}" if error.filename else str(error))
-        return BAD_DATA
     except KeyboardInterrupt as error:
         complain(program, f"interrupted{error}")
         return INTERRUPTED
+    except Exception as error:
+        why = shortage(error)
+        if not why and not isinstance(error, OSError):
+            raise
+        text = f"{why}: {error}".strip(" :")
+        if isinstance(error, OSError) and error.filename:
+            text = f"{error.filename}: {error.strerror}"
+        complain(program, text)
+        return BAD_DATA
+
+
+@contextlib.contextmanager
+def resumable(stored: object, how: str = GOES_ON) -> Iterator[None]:
+    """Append how to go on to the text of a KeyboardInterrupt in the block, if work is stored."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(f"{error}{how if stored else ''}") from None
 
 
 # ---- one value ----

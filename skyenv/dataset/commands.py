@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from skyenv.agents import agents_help
-from skyenv.console.options import GOES_ON, Options, argument, common, option
+from skyenv.console.options import Options, argument, common, option, resumable
 from skyenv.console.tables import counted
 from skyenv.dataset.folder import Plan, write
 from skyenv.dataset.formats import FORMATS, MINARI, MODULES
@@ -86,9 +86,10 @@ def write_dataset(options: DatasetOptions) -> None:
         options.shard_games,
         minari_id(out),
     )
-    summary = write(plan, out, workers=options.workers, progress=True)
-    if summary is None:
-        raise KeyboardInterrupt(GOES_ON)
+    with resumable(out):
+        summary = write(plan, out, workers=options.workers, progress=True)
+        if summary is None:
+            raise KeyboardInterrupt
     print(f"{out}: {counted(source.games, 'game')}, {counted(summary['decisions'], 'decision')}")
     if MINARI in plan.formats:
         print(

@@ -28,6 +28,7 @@ from skyenv.page.view.payloads import THEMES
 from skyenv.page.workers import Workers
 from skyenv.records import nth_game
 from skyenv.rules.variant import VARIANT
+from skyenv.runtime import Interrupt
 from skyenv.work import Processes
 
 if TYPE_CHECKING:
@@ -191,11 +192,12 @@ def _serve(app: Any, listening: socket.socket, address: str | None) -> None:
         serving = asyncio.create_task(server.serve(sockets=[listening]))
         while not server.should_exit and not serving.done():
             await asyncio.sleep(POLL_INTERVAL)
+            server.should_exit |= interrupt.asked  # by another signal than uvicorn's own
         if server.started:
             app.state.server.ending.set()  # requests that wait for an agent end
         await serving
 
-    with contextlib.suppress(KeyboardInterrupt):  # the proper end of it
+    with contextlib.suppress(KeyboardInterrupt), Interrupt() as interrupt:  # the proper end of it
         asyncio.run(run())
 
 

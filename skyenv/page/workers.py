@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final, TypeVar
 
-from skyenv.engine.thread_pool import cores
 from skyenv.errors import SkyenvError
 from skyenv.page.cache import LRUCache
 from skyenv.page.errors import PageError
-from skyenv.work import Pool, Processes
+from skyenv.runtime import shortage
+from skyenv.work import Pool, Processes, default_workers
 from skyenv.work import Report as Report
 
 Result = TypeVar("Result")
@@ -49,12 +49,12 @@ class Workers:
     """A pool of workers for one event loop; all methods must be called in it.
 
     Args:
-        pool: the processes; None: one per core, but at least two, so that turns continue during a
-            long hint.
+        pool: the processes; None: the default number, but at least two, so that turns continue
+            during a long hint.
     """
 
     def __init__(self, pool: Pool | None = None) -> None:
-        self._pool = Processes(max(2, cores())) if pool is None else pool
+        self._pool = Processes(max(2, default_workers())) if pool is None else pool
         self._answers: set[asyncio.Future[Any]] = set()
 
     async def ask(
@@ -71,7 +71,8 @@ class Workers:
             on_progress: called with the job's reports.
 
         Raises:
-            WorkerDiedError: the job's workers died. Exception: any exception of the job.
+            PageError: the machine is short of memory, processes or files. WorkerDiedError: the
+                job's workers died. Exception: any exception of the job.
         """
         loop = asyncio.get_running_loop()
 
@@ -88,6 +89,10 @@ class Workers:
         self._answers.add(answer)
         try:
             return await answer
+        except Exception as error:
+            if why := shortage(error):
+                raise PageError(f"{why} on the server; try again later", 503) from error
+            raise
         finally:
             self._answers.discard(answer)
             if not task.done():

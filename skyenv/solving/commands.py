@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -14,13 +15,13 @@ from typing import Any, Final
 import numpy as np
 
 from skyenv.agents import Agent, agents_help, make_agent
-from skyenv.console.options import BAD_DATA, Options, argument, common, option
+from skyenv.console.options import BAD_DATA, Options, argument, common, option, resumable
 from skyenv.console.progress import progress
 from skyenv.console.tables import WIDTH, columns, counted, csv_text, latex
 from skyenv.engine.openings import OF_AUCTIONS, TASKS, measured, openings
 from skyenv.engine.rewards import CARD_VP
 from skyenv.errors import CheckpointError, OptionError, shown
-from skyenv.files import check_writable, read_json, sealed, unsealed, write_atomically
+from skyenv.files import check_writable, locked, read_json, sealed, unsealed, write_atomically
 from skyenv.solving.best_response import Evaluator, Loss, largest_losses
 from skyenv.solving.equilibrium import Solver, solve
 from skyenv.solving.mixing import mixing_of, purified
@@ -31,6 +32,7 @@ from skyenv.statistics import numbers_of
 FORMAT: Final = "skyenv-exploitability-1"
 # Seconds of work that are announced.
 WORTH_TELLING: Final = 2
+RESUMES: Final = "; the same command goes on with --resume"
 # Number of printed losses.
 LISTED = 5
 # Largest difference of figures that are computed again, by rounding.
@@ -178,6 +180,16 @@ def measure_exploitability(options: ExploitabilityOptions) -> int:
     if not options.agents:
         raise OptionError("name an agent to exploit, or a file to --check")
     check_writable(*(path for path in (options.json, options.csv, options.latex) if path))
+    with ExitStack() as held:
+        if options.json is not None and (options.json.is_file() or not options.json.exists()):
+            held.enter_context(locked(options.json.parent, options.json.name))
+        held.enter_context(resumable(options.json, RESUMES))
+        _report(options, _measured(options))
+    return 0
+
+
+def _measured(options: ExploitabilityOptions) -> list[Row]:
+    """Return the rows of every agent and opening; each is stored as soon as it is known."""
     agents = {name: make_agent(name) for name in options.agents}
     settings = _settings(options.task, options.samples)
     rows: dict[tuple[str, str], Row] = {}
@@ -196,8 +208,7 @@ def measure_exploitability(options: ExploitabilityOptions) -> int:
                 write_atomically(options.json, json.dumps(content, indent=1) + "\n")
         if done == 1:  # the first one may have waited for the compiler
             _announce(time.monotonic() - begun, left[1:])
-    _report(options, [rows[agent, opening] for agent in agents for opening in names])
-    return 0
+    return [rows[agent, opening] for agent in agents for opening in names]
 
 
 def _announce(seconds: float, openings: Sequence[str]) -> None:
@@ -345,9 +356,10 @@ def solve_task(options: SolveOptions) -> None:
         ]
     ]
     names = measured(options.task, options.openings)
-    if options.out is not None:
-        options.out.mkdir(parents=True, exist_ok=True)
-    with progress(len(names), "opening") as bar:
+    with ExitStack() as held, progress(len(names), "opening") as bar:
+        if options.out is not None:
+            held.enter_context(locked(options.out))
+        held.enter_context(resumable(options.out))
         for name in names:
             lines.append(_solve_one(name, options))
             bar.update()

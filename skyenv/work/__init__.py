@@ -12,22 +12,23 @@ this machine or CPUs of a Ray cluster; :class:`Pool` is what both offer::
 
 * A job whose worker dies is tried again, by a new worker, up to :data:`ATTEMPTS` times in all.
 * A job's exception is raised in the caller, with the worker's traceback as a note.
-* Workers ignore SIGINT, end with the parent process, and give each library one thread.
+* Workers ignore signals to stop but SIGTERM, end with the parent process, and give each library
+  one thread.
 * Workers live on between jobs, so in-process caches (``functools.lru_cache``) stay warm.
 """
 
 from skyenv.checks import check_integer
 from skyenv.console.options import MAX_WORKERS
-from skyenv.engine.thread_pool import cores
+from skyenv.runtime import Interrupt
 from skyenv.work.pool import (
     ATTEMPTS,
     ONE_THREAD,
-    Interrupt,
     Job,
     Pool,
     Processes,
     Report,
     WorkerDiedError,
+    default_workers,
 )
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "Processes",
     "Report",
     "WorkerDiedError",
+    "default_workers",
     "open_pool",
 ]
 
@@ -47,7 +49,8 @@ def open_pool(workers: int = 0, ray: str | None = None) -> Pool:
     """Return a new pool; results do not depend on its kind.
 
     Args:
-        workers: most workers; 0: one per core of this machine or the cluster.
+        workers: most workers; 0: one per core of this machine, as far as its limits allow
+            (:func:`skyenv.runtime.at_once`), or of the cluster.
         ray: a cluster's address (:func:`skyenv.work.on_ray.connect`); None: local processes.
 
     Raises:
@@ -55,7 +58,7 @@ def open_pool(workers: int = 0, ray: str | None = None) -> Pool:
     """
     check_integer("workers", workers, 0, MAX_WORKERS)
     if ray is None:
-        return Processes(workers or cores())
+        return Processes(workers or default_workers())
     from skyenv.work.on_ray import OnRay  # needs the extra [ray]
 
     return OnRay(ray, workers)

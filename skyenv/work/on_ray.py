@@ -19,11 +19,19 @@ from pathlib import Path
 from typing import Any, Final
 
 import skyenv
-from skyenv.engine.thread_pool import cores
 from skyenv.errors import OptionError, SkyenvError, cause, needs_extra
 from skyenv.files import digest_of
 from skyenv.rules.variant import VARIANT
-from skyenv.work.pool import ATTEMPTS, ONE_THREAD, Job, Pool, WorkerDiedError, portable
+from skyenv.runtime import OF_PARENT
+from skyenv.work.pool import (
+    ATTEMPTS,
+    ONE_THREAD,
+    Job,
+    Pool,
+    WorkerDiedError,
+    default_workers,
+    portable,
+)
 
 AUTO: Final = "auto"
 LOCAL: Final = "local"
@@ -73,7 +81,7 @@ def connect(address: str, workers: int = 0) -> Any:
                 socket.create_connection(place, SECONDS_TO_ANSWER).close()
             ray.init(
                 address,
-                num_cpus=(workers or cores()) if is_local else None,
+                num_cpus=(workers or default_workers()) if is_local else None,
                 log_to_driver=False,
                 logging_level="ERROR",
             )
@@ -141,8 +149,9 @@ class OnRay(Pool):
         )
         try:
             is_done, answer = done.result()
-        except lost:
-            is_done, answer = False, WorkerDiedError(f"{ATTEMPTS} processes or machines were lost")
+        except lost as error:
+            why = f"{ATTEMPTS} processes or machines were lost ({cause(error)})"
+            is_done, answer = False, WorkerDiedError(why)
         except errors.RayError as raised:
             is_done, answer = False, SkyenvError(f"ray: {cause(raised)}; finished results are kept")
         if is_done:
@@ -170,7 +179,8 @@ def do(
                     f"{skyenv.__version__}) than the submitting process; install the same version "
                     "on all machines"
                 )
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in OF_PARENT:
+            signal.signal(number, signal.SIG_IGN)
         sys.path.extend(entry for entry in path if entry not in sys.path)
         with contextlib.suppress(FileNotFoundError):
             os.chdir(folder)

@@ -18,14 +18,19 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
-from types import FrameType
-from typing import Any, ClassVar, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar
 
 from skyenv.errors import AgentError, cause
 from skyenv.rules import variant
+from skyenv.runtime import OF_PARENT, at_once
 
 ATTEMPTS: Final = 3  # a job fails after this many deaths of its worker
-POLL_INTERVAL: Final = 0.2  # seconds between checks of the clock and of Ctrl-C
+POLL_INTERVAL: Final = 0.2  # seconds between checks of the clock and of signals
+# A worker's memory, measured: 120 to 230 MB, 280 MB while it compiles.
+WORKER_BYTES: Final = 250_000_000
+# Its threads: three in its process, and one here.
+WORKER_TASKS: Final = 4
+KILLED: Final = -9  # exit code of a process that the system has killed
 
 # Environment of a worker: it has one core, so libraries get one thread.
 ONE_THREAD: Final = dict.fromkeys(
@@ -157,49 +162,12 @@ class Pool(ABC):
                 self.kill(job)
 
 
-class Interrupt:
-    """A context in which the first Ctrl-C requests a stop; a second one raises KeyboardInterrupt.
-
-    SIGTERM and SIGHUP, sent by job managers and closed terminals, request a stop too, unless they
-    are ignored (nohup). Only the main thread receives signals; in other threads this does nothing.
-    Of two nested contexts the inner one receives them.
-
-    Attributes:
-        signals: the handled signals.
-        asked: whether a stop was requested.
-    """
-
-    signals: ClassVar[tuple[int, ...]] = (
-        signal.SIGINT,
-        signal.SIGTERM,
-        getattr(signal, "SIGHUP", signal.SIGTERM),  # not on Windows
-    )
-
-    def __init__(self) -> None:
-        self.asked = False
-        self._previous: dict[int, Any] = {}
-
-    def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
-            for number in {*self.signals}:
-                if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:
-                    self._previous[number] = signal.signal(number, self._handle)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._previous.items():
-            signal.signal(number, handler)
-
-    def goes_on(self) -> bool:
-        """Return whether no stop was requested."""
-        return not self.asked
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 # ---- processes of this machine ----
+
+
+def default_workers() -> int:
+    """Return how many workers this machine has room for (:func:`skyenv.runtime.at_once`)."""
+    return at_once(WORKER_BYTES, WORKER_TASKS)
 
 
 class Processes(Pool):
@@ -250,8 +218,13 @@ class Processes(Pool):
             self._waiting.remove(job)
             worker = self._busy[job] = self._idle.pop() if self._idle else _Process()
             driver = threading.Thread(target=self._drive, args=(job, worker), daemon=True)
-            self._drivers.add(driver)
-            driver.start()
+            try:
+                driver.start()
+            except RuntimeError as error:  # the system refuses another thread
+                self._idle.append(self._busy.pop(job))
+                job.set_exception(error)
+            else:
+                self._drivers.add(driver)
 
     def _next(self) -> Job[Any] | None:
         """Return the next job to start; None if none may."""
@@ -288,6 +261,7 @@ class _Process:
         self._process: Any = None
         self._connection: Connection | None = None
         self._is_killed = False
+        self._exit_code = 0  # of the last process
 
     def do(self, job: Job[Any]) -> Any:
         """Return the result of a job, or raise its exception."""
@@ -309,7 +283,8 @@ class _Process:
                 if not answer[0]:
                     raise answer[1]
                 return answer[1]
-        raise WorkerDiedError(f"{ATTEMPTS} processes died")
+        why = " of signal 9, as when memory is short" if self._exit_code == KILLED else ""
+        raise WorkerDiedError(f"{ATTEMPTS} processes died{why}")
 
     def _start(self) -> Connection:
         context = multiprocessing.get_context("spawn")
@@ -332,6 +307,7 @@ class _Process:
         if self._process is not None and self._connection is not None:
             self._process.kill()
             self._process.join()
+            self._exit_code = self._process.exitcode
             self._connection.close()
         self._process = self._connection = None
 
@@ -339,17 +315,19 @@ class _Process:
 @contextlib.contextmanager
 def for_a_worker() -> Iterator[None]:
     """Set the environment in which a worker starts: one thread per library, this process's rules,
-    and SIGINT blocked until the worker ignores it.
+    and signals to stop blocked until the worker ignores them.
     """
     with _starting:
         wanted = {**ONE_THREAD, variant.ENVIRONMENT: variant.TEXT}
         before = {name: os.environ.get(name) for name in wanted}
-        os.environ.update(wanted)
-        # multiprocessing starts it with the first process, and lets SIGINT through when it has
-        resource_tracker.ensure_running()
         blocks = hasattr(signal, "pthread_sigmask")  # not on Windows
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blocks else None
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, OF_PARENT) if blocks else None
         try:
+            os.environ.update(wanted)
+            # multiprocessing starts it with the first process, and lets SIGINT through when it has
+            resource_tracker.ensure_running()
+            if mask is not None:
+                signal.pthread_sigmask(signal.SIG_BLOCK, OF_PARENT)
             yield
         finally:
             if mask is not None:
@@ -361,9 +339,10 @@ def for_a_worker() -> Iterator[None]:
 def _serve(connection: Connection) -> None:
     """Run jobs one after the other until the parent closes the pipe.
 
-    Ignore SIGINT, and exit with the parent process however it ends.
+    Ignore signals to stop but SIGTERM, and exit with the parent process however it ends.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in OF_PARENT:
+        signal.signal(number, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     assert parent is not None
     threading.Thread(target=lambda: (wait_for([parent.sentinel]), os._exit(1)), daemon=True).start()

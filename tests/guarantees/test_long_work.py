@@ -23,6 +23,12 @@ TRAINING = (
     "--decisions 600 --paired-seeds 0 --max-turns 6 --precision float32 --run {folder} "
 )
 BENCHMARK = "benchmark random --tasks none --players 2,3 --paired-seeds 3 --lookahead 0 --workers 1"
+SOLVE = "solve --task duel-3 --openings 2 --share 1e-12 --iterations 20000 --out {folder}"
+EXPLOIT = "exploitability random --task duel-3 --openings 24 --json {folder}/figures.json"
+ALL = (
+    *(signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+    *(signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU),
+)
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,7 @@ class Work:
         advice: in the last line after Ctrl-C.
         quick: the signals with which it is stopped in the default run; the others are long.
         signals: all with which it is stopped.
+        locked: the file that it locks; "": the whole folder.
     """
 
     module: str
@@ -49,7 +56,8 @@ class Work:
     result: Callable[[Path], Any]
     advice: str
     quick: tuple[signal.Signals, ...] = ()
-    signals: tuple[signal.Signals, ...] = (signal.SIGKILL, signal.SIGINT)
+    signals: tuple[signal.Signals, ...] = (signal.SIGKILL, signal.SIGINT, signal.SIGUSR1)
+    locked: str = ""
 
     def asked(self, words: str, folder: Path) -> list[str]:
         """The arguments for a folder."""
@@ -94,7 +102,30 @@ WORKS = {
         games,
         "; the same command goes on",
         quick=(signal.SIGKILL, signal.SIGINT, signal.SIGHUP),
-        signals=(signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+        signals=ALL,
+    ),
+    "solutions": Work(
+        "skyenv",
+        cli.main,
+        SOLVE,
+        SOLVE,
+        "duel-3-1024.cfr",
+        lambda folder: [path.read_bytes() for path in sorted(folder.glob("*.cfr"))],
+        "; the same command goes on",
+        quick=(signal.SIGTERM,),
+        signals=ALL,
+    ),
+    "exploitability": Work(
+        "skyenv",
+        cli.main,
+        f"{EXPLOIT} --replace",
+        f"{EXPLOIT} --resume",
+        "figures.json",
+        lambda folder: (folder / "figures.json").read_bytes(),
+        "; the same command goes on with --resume",
+        quick=(signal.SIGUSR1,),
+        signals=ALL,
+        locked="figures.json",
     ),
     "benchmark": Work(
         "skyenv",
@@ -123,8 +154,9 @@ WORKS = {
         "--run {folder} --resume",
         "checkpoint.bin",
         learned,
-        "--resume",
+        "--resume` goes on",
         quick=(signal.SIGKILL,),
+        signals=ALL,
     ),
     "training of two processes": Work(
         "experiments.training.train",
@@ -199,7 +231,7 @@ def test_a_folder_in_use_is_refused(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     work = WORKS[name]
-    with locked(tmp_path):
+    with locked(tmp_path, work.locked):
         assert work.main(work.asked(work.words, tmp_path)) == BAD_DATA
     (line,) = capsys.readouterr().err.splitlines()
     assert f"in use by process {os.getpid()} " in line

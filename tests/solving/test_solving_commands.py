@@ -122,7 +122,7 @@ def test_solve_resumes_from_stored_solutions(
     words = ["solve", "--task", "duel-3", "--openings", "2", "--out", str(tmp_path), "--share"]
     assert main([*words, "0.01"]) == 0
     named = [f"{name.replace('/', '-')}.cfr" for name in measured("duel-3", 2)]
-    assert sorted(file.name for file in tmp_path.iterdir()) == named
+    assert sorted(file.name for file in tmp_path.glob("*.cfr")) == named
     rough = capsys.readouterr().out.splitlines()
     assert "purified gap" in " ".join(rough)
     assert main([*words, "0.0001"]) == 0

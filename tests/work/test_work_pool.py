@@ -4,11 +4,13 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from jobs import (
@@ -29,6 +31,7 @@ from jobs import (
 from clusters import cluster_of
 from processes import printed, running, there, wait_until
 from skyenv.errors import AgentError, IllegalActionError, OptionError
+from skyenv.runtime import OF_PARENT
 from skyenv.work import ONE_THREAD, Pool, Processes, WorkerDiedError, open_pool
 
 PATH = os.pathsep.join(filter(None, sys.path))
@@ -150,6 +153,23 @@ def test_lower_priority_numbers_run_first_but_not_on_all_workers(
     (tmp_path / "low.go").touch()
     assert (low.result(), [job.result() for job in jobs]) == ("low", [2, 1, 0])
     assert (tmp_path / "order").read_text() == "012"
+
+
+def test_a_refused_thread_costs_only_its_job(
+    processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("no thread")))
+    refused = [processes.submit(doubled, number) for number in range(4)]
+    monkeypatch.undo()
+    assert [processes.submit(doubled, number).result() for number in range(4)] == [0, 2, 4, 6]
+    assert {str(job.exception()) for job in refused} == {"no thread"}
+
+
+@pytest.mark.parametrize("number", sorted(OF_PARENT))
+def test_workers_leave_signals_to_their_parent(processes: Processes, number: int) -> None:
+    before = processes.submit(process).result()
+    os.kill(before, number)
+    assert processes.submit(process).result() == before
 
 
 @pytest.mark.parametrize("workers", [-1, 1.5])

@@ -46,8 +46,8 @@ class Arrays(NamedTuple):
         mask: int8 (n, 103).
         seat: int64 (n,).
         observation: OBSERVATION_DTYPE (n,); (0,): without observations.
-        codes: CODES_DTYPE (2 · threads,), of which each thread uses every other one as scratch
-            memory.
+        codes: CODES_DTYPE (2 · threads,), two for each thread: scratch memory, and one whose first
+            entry is not 0 once it has played its part of a call.
         reward: float32 (n, players).
         done, truncated: bool (n,).
         state_words, finished: uint32 (n, GAME_WORDS), the same memory as `state`, and finished

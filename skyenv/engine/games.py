@@ -22,6 +22,7 @@ from skyenv.errors import GameOverError, IllegalActionError, OptionError
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.record import new_records
 from skyenv.rules.state import GAME_DTYPE, NONE, PHASE_OVER, PHASES
+from skyenv.runtime import at_once
 from skyenv.seeds import Seeds, fresh_seed
 
 DECISIONS_AT_A_TIME: Final = 100_000
@@ -45,8 +46,10 @@ class Games(GameBatch):
     the arrays is not locked: a thread that reads while another one plays may see incomplete
     positions.
 
-    When Ctrl-C ends a call, all writing has stopped and every row is in a complete position. On
-    several threads some rows may be further than others.
+    When Ctrl-C ends a call, all writing has stopped and every row is in a complete position. Steps
+    play all their rows, or none; if Ctrl-C has hit between two threads' parts, the batch refuses
+    further steps until all its rows are reset. Parts for which the system refuses a thread are
+    played by the calling thread.
 
     Args:
         num_games: number of rows, at least 1.
@@ -55,7 +58,7 @@ class Games(GameBatch):
         seed: an integer s from 0 to 2⁶³−1 gives row i the seed s + i (mod 2⁶³); a sequence has one
             seed per row; None takes s from the operating system.
         threads: maximum number of threads, 1 to 1024; small calls use fewer. None: one per
-            processor that this process may use.
+            processor, or fewer if the CPU quota or the number of processes is limited.
         autoreset: whether a row whose game is over begins the next one, with seed + num_games (mod
             2⁶³), in the same step. A row without a seed (−1) continues from the latest seed that it
             had.
@@ -118,8 +121,9 @@ class Games(GameBatch):
         game = options_of(num_players, side, **options)
         self._take_options(num_games, MOST_GAMES, game, autoreset, observation, agent_seed)
         if threads is None:
-            threads = min(thread_pool.cores(), thread_pool.MAX_THREADS)
+            threads = min(at_once(), thread_pool.MAX_THREADS)
         self.threads = check_integer("threads", threads, 1, thread_pool.MAX_THREADS)
+        self._is_whole = True
         self._bind(new_arrays(game, self.num_games, observation, self.autoreset, self.threads))
         self.reset(fresh_seed() if seed is None else seed)
 
@@ -198,6 +202,7 @@ class Games(GameBatch):
         chosen, seeds = self._check_reset(seed, rows)
         with self.lock:
             kernels.reset_rows(self.arrays, chosen, seeds)
+            self._is_whole |= rows is None
 
     def refresh(self) -> None:
         """Update plot values, masks, seats and observations after `state` was edited.
@@ -234,6 +239,7 @@ class Games(GameBatch):
                 raised for an invalid reward function; then the step is played with reward 0.
         """
         with self.lock:
+            self._check_whole()
             chosen = self._check_rows(rows)
             wanted = whole_numbers("actions", actions, chosen.shape)
             self._step_id += 1
@@ -256,6 +262,7 @@ class Games(GameBatch):
         if callable(self.options.reward):
             most = 1
         with self.lock:
+            self._check_whole()
             while left > 0 and (self.arrays.seat >= 0).any():
                 self._play(self._all_rows, self._all_rows, min(left, most), salt)
                 left -= most
@@ -280,6 +287,12 @@ class Games(GameBatch):
                 f"phase '{PHASES[game.phase]}'; legal: {textwrap.shorten(legal, 120)}"
             )
         return IllegalActionError(where + why, action, index)
+
+    def _check_whole(self) -> None:
+        if not self._is_whole:
+            raise OptionError(
+                "an interrupted step has left this batch's rows at different steps; reset them all"
+            )
 
     def _play(self, rows: Int64, actions: Int64, random_steps: int, salt: int) -> None:
         """Play rows; with a user-defined reward, one step at a time."""
@@ -307,12 +320,17 @@ class Games(GameBatch):
             # Not more than have scratch memory, whatever was assigned to `threads`.
             parts = min(self.threads, len(rows), worth, len(arrays.codes) // 2)
         if parts > 1:
-            thread_pool.run(
-                lambda part: kernels.play_rows(
-                    arrays, rows, actions, part, parts, random_steps, salt
-                ),
-                parts,
-            )
+            ended = arrays.codes["entries"][1 : 2 * parts : 2, 0]
+            ended[:] = self._is_whole = False
+            try:
+                thread_pool.run(
+                    lambda part: kernels.play_rows(
+                        arrays, rows, actions, part, parts, random_steps, salt
+                    ),
+                    parts,
+                )
+            finally:
+                self._is_whole = bool(ended.all())
         else:
             kernels.play_rows(arrays, rows, actions, 0, 1, random_steps, salt)
 

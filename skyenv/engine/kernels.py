@@ -229,6 +229,7 @@ def play_rows(
             settle_row(arrays, row)
             observe_row(arrays, row, part)
         write_outputs(arrays, row)
+    arrays.codes[2 * part + 1].entries[0] = 1  # it has been played
 
 
 @entry_point("the setup of games")

@@ -1,19 +1,13 @@
 """Progress of the compilation, on stderr or to a listener."""
 
 import contextlib
-import os
-import sys
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from skyenv.runtime import print_line
+
 Listener = Callable[[str, int, int], None]
 """Hears what is compiled now, as which of how many functions of this process."""
-
-
-def print_line(text: str) -> None:
-    """Print a line on stderr, unless the environment variable SKYENV_QUIET is set."""
-    if "SKYENV_QUIET" not in os.environ:
-        print(f"skyenv: {text}", file=sys.stderr, flush=True)
 
 
 # They change only under Numba's compiler lock.

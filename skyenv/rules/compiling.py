@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar, cast
 
 import numba
 
-from skyenv.rules.compile_progress import print_line
+from skyenv.runtime import print_line
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -37,8 +37,9 @@ from numba.core.serialize import dumps
 from numba.core.typing import make_concrete_template
 
 from skyenv.files import write_atomically
-from skyenv.rules.compile_progress import announce, print_line
+from skyenv.rules.compile_progress import announce
 from skyenv.rules.variant import VARIANT
+from skyenv.runtime import print_line, print_once
 
 # Importing this module fails where one of these methods is missing.
 METHODS: Final = (
@@ -247,20 +248,30 @@ class _Cache:
     def __init__(self, owner: EntryPoint, lock: contextlib.ExitStack) -> None:
         self._owner, self._lock = owner, lock
         self._function: Any = owner.py_func
+        self._source = _source_of(owner.py_func)
+        try:
+            self._digest = _digest_of_sources(owner) if self._source else b""
+        except FileNotFoundError as error:
+            self._source = None
+            print_once(f"{error}; compiling in memory at each start")
 
     def _files(self, sig: Any) -> list[Path]:
         """Return the possible files for a signature, preferred first; none for functions without a
         file and for closures.
         """
-        source = Path(self._function.__code__.co_filename)
-        if not source.is_file() or self._function.__closure__:
+        if self._source is None or self._function.__closure__:
             return []
         # The line number distinguishes functions of one name, such as lambdas.
-        name = self._function.__qualname__, self._function.__code__.co_firstlineno
+        function = self._function.__qualname__, self._function.__code__.co_firstlineno
         magic = self._owner.targetctx.codegen().magic_tuple()
-        key = repr((sig, name, magic, sys.version, VARIANT))
+        key = repr((sig, function, magic, sys.version, VARIANT))
         digest = hashlib.sha256(key.encode()).hexdigest()[:16]
-        return [folder / f"{source.stem}.{digest}.nbc" for folder in _folders(source.parent)]
+        package = self._function.__globals__.get("__package__") or ""
+        home = self._source.parents[len(package.split(".")) if package else 0]
+        if hasattr(sys, "frozen"):  # its modules may be in a temporary folder
+            home = Path(sys.executable).parent
+        name = f"{self._source.stem}.{digest}.nbc"
+        return [folder / package / name for folder in _folders(home)]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached compilation of a signature; None if there is none."""
@@ -275,12 +286,11 @@ class _Cache:
 
     def _load(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
-        digest = _digest_of_sources(self._owner)
-        for file in filter(Path.is_file, self._files(sig)):
+        for file in filter(os.path.isfile, self._files(sig)):
             try:
                 content = file.read_bytes()
-                if content.startswith(digest):
-                    symbols, kept = pickle.loads(content.removeprefix(digest))
+                if content.startswith(self._digest):
+                    symbols, kept = pickle.loads(content.removeprefix(self._digest))
                     needs = _needs_of(symbols)
                     if needs is not None:
                         _needed[-1].update(needs)
@@ -294,8 +304,8 @@ class _Cache:
         if result.library.has_dynamic_globals:
             return
         kept = _symbols(_needed[-1]), result._reduce()  # noqa: SLF001
-        content = _digest_of_sources(self._owner) + dumps(kept)
         files = self._files(sig)
+        content = self._digest + dumps(kept) if files else b""
         for file in files:
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -308,8 +318,10 @@ class _Cache:
 
 @cache
 def _folders(home: Path) -> list[Path]:
-    """Return the cache folders for sources in a folder: NUMBA_CACHE_DIR, or beside the sources and,
-    if not writable, in the user's cache.
+    """Return the cache folders for packages and scripts in a folder: NUMBA_CACHE_DIR, or beside the
+    packages and, if not writable, in the user's cache.
+
+    Inside a package, files would remain when pip removes it, as a package without content.
     """
     name = f"{home.name}_{hashlib.sha256(str(home.resolve()).encode()).hexdigest()[:16]}"
     if numba.config.CACHE_DIR:  # type: ignore[attr-defined]
@@ -321,7 +333,7 @@ def _folders(home: Path) -> list[Path]:
 @cache
 def _process_lock() -> contextlib.AbstractContextManager[Any]:
     """Return the lock of the compiling process: a file in the first writable folder."""
-    for folder in _folders(Path(__file__).parent):
+    for folder in _folders(Path(__file__).parents[2]):
         with contextlib.suppress(OSError, NotImplementedError):
             folder.mkdir(parents=True, exist_ok=True)
             with FileLock(folder / "skyenv.lock") as lock:
@@ -332,10 +344,25 @@ def _process_lock() -> contextlib.AbstractContextManager[Any]:
 # ---- sources ----
 
 
+def _source_of(function: Any) -> Path | None:
+    """Return a function's source file or, where there are no sources, its module's file; None for
+    functions from text that is in no file, as in notebooks.
+    """
+    source = Path(function.__code__.co_filename)
+    module = Path(function.__globals__.get("__file__") or "")
+    if source.is_file():
+        return source
+    has_source = module.stem != source.stem or module.with_suffix(".py").is_file()
+    return None if has_source else module
+
+
 @cache
 def _digest_of_sources(one: EntryPoint) -> bytes:
     """Return a digest of everything that affects the code: the sources and the versions of Numba,
     NumPy and Python.
+
+    Raises:
+        FileNotFoundError: there is no file whose digest shows that sources have changed.
     """
     skyenv = Path(__file__).parents[1]
     places = {
@@ -345,8 +372,8 @@ def _digest_of_sources(one: EntryPoint) -> bytes:
         )
         for other in _called_by(one)
     }
-    files = {*skyenv.glob("*.py"), *skyenv.glob("rules/*.py"), *skyenv.glob("engine/*.py")}
-    files.remove(skyenv / "cli.py")
+    own = [file for name in ("", "rules", "engine") for file in _code_in(skyenv / name)]
+    files = {file for file in own if file.stem != "cli"}
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     for file in sorted(files.union(*(_sources(*place) for place in places))):
         digest.update(file.name.encode() + _digest_of(file))
@@ -355,15 +382,31 @@ def _digest_of_sources(one: EntryPoint) -> bytes:
 
 @cache
 def _sources(package: str | None, folder: str) -> list[Path]:
-    """Return the sources of a function's outermost package (in skyenv, its subpackage); of a
-    script, those beside it.
+    """Return the code of a function's outermost package (in skyenv, its subpackage); of a
+    script, that beside it.
     """
     names = (package or "").split(".")
     outermost = ".".join(names[: 1 + (names[0] == "skyenv")])
     folders = getattr(sys.modules.get(outermost), "__path__", None)
     if folders is None:
-        return list(Path(folder).glob("*.py"))
-    return [source for each in folders for source in Path(each).rglob("*.py")]
+        return _code_in(Path(folder))
+    return [file for each in folders for file in _code_in(Path(each), "**/")]
+
+
+def _code_in(folder: Path, inside: str = "") -> list[Path]:
+    """Return the files of Python code in a folder, bytecode without its source included; instead of
+    them the archive or frozen program that they are in.
+
+    Raises:
+        FileNotFoundError: there is none of them.
+    """
+    found = [*folder.glob(f"{inside}*.py"), *folder.glob(f"{inside}*.pyc")]
+    files = [file for file in found if file.parent.name != "__pycache__"]
+    archives = [place for place in folder.parents if place.is_file()]
+    program = [Path(sys.executable)] if hasattr(sys, "frozen") else []
+    if not (chosen := files or archives or program):
+        raise FileNotFoundError(f"there are no source files in {folder}")
+    return chosen
 
 
 @cache

@@ -1,5 +1,6 @@
 """Compilation and its cache: invalidation, damage, concurrency, and unwritable folders."""
 
+import compileall
 import importlib
 import os
 import pkgutil
@@ -148,6 +149,28 @@ def test_changed_sources_and_damaged_caches_are_recompiled(package: Path) -> Non
         # In a process that has compiled other things before: symbols have numbers.
         alone = run(package, "-c", OTHER_FIRST)
         assert (alone.stdout, len(failures(alone))) == ("-38 0\n", 0), file
+
+
+@needs_compiler
+@pytest.mark.parametrize("is_archive", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_programs_without_sources_are_cached(package: Path, is_archive: bool) -> None:
+    """From bytecode, or from an archive. No cached file is inside a package, which pip could then
+    not remove.
+    """
+    for name in ("skyenv", "player"):
+        assert compileall.compile_dir(package / name, quiet=1, legacy=True)
+    for file in package.rglob("*.py"):
+        file.unlink()
+    own = {"XDG_CACHE_HOME": str(package / "own"), "NUMBA_CACHE_DIR": "", "PYTHONPATH": "."}
+    if is_archive:
+        own["PYTHONPATH"] = shutil.make_archive(str(package / "program"), "zip", package)
+        shutil.rmtree(package / "skyenv")
+        shutil.rmtree(package / "player")
+    first, second = (run(package, "-m", "player.parts.limits", **own) for _ in range(2))
+    assert (first.stdout, first.stderr) == ("43 0\n", FIRST)
+    assert (second.stdout, second.stderr) == ("43 0\n", "")
+    top = {file.relative_to(package).parts[0] for file in package.rglob("*.nbc")}
+    assert top == {"own" if is_archive else "__pycache__"}
 
 
 TOGETHER = """

@@ -30,6 +30,7 @@ from skyenv.page.routes import analysis, library, lobby, replays, seats
 from skyenv.page.storage import Storage
 from skyenv.page.table.server import GameServer
 from skyenv.page.workers import Workers
+from skyenv.runtime import shortage
 
 # The modules of routes, in matching order.
 PARTS: Final = (lobby, seats, analysis, replays, library)
@@ -167,7 +168,10 @@ async def _mistake(request: Request, error: Exception) -> Response:
 
 async def _broken(request: Request, error: Exception) -> Response:
     """Answer an internal error, which the log shows; the middleware's headers are added here."""
-    answer = refusal(request, "internal error; see the server's log", 500)
+    text, status = "internal error; see the server's log", 500
+    if why := shortage(error):
+        text, status = f"{why} on the server; try again later", 503
+    answer = refusal(request, text, status)
     answer.headers.update({**HEADERS, "cache-control": "no-store"})
     return answer
 

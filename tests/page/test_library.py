@@ -4,6 +4,7 @@ import asyncio
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from chromium import Browser
@@ -16,6 +17,7 @@ from skyenv.page.library.games import Library, key_of, read_changed, roots_of
 from skyenv.page.storage import MEMORY, Storage
 from skyenv.page.web import application
 from skyenv.page.workers import Workers
+from skyenv.work import WorkerDiedError
 
 TWO = key_of("played/two.jsonl")
 NAMES = ["<img src=x>", "b\n\x1b[31m"]
@@ -136,6 +138,30 @@ def test_any_browser_can_open_a_library_game_by_its_address(folder: Path) -> Non
             answer = bob.get(f"/api/library/{path}")
             assert (answer.status_code, {*answer.json()}) == (status, {"error"})
             assert bob.get(f"/api/replays/{path}").status_code == status
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (WorkerDiedError("3 processes died"), "3 processes died"),
+        (MemoryError(), "too little memory on the server; try again later"),
+        (ValueError("secret"), "see the server's log"),
+    ],
+)
+def test_a_library_whose_reading_fails_recovers(
+    error: Exception, told: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skyenv.page.library.games.REFRESH_INTERVAL", 0.0)
+    app = serve(folder)
+    with client_of(app):
+        ann = another(app)
+        with monkeypatch.context() as failing:
+            failing.setattr("skyenv.page.library.games.read_changed", Mock(side_effect=error))
+            answer = ann.get(f"/api/library/{TWO}/4")
+            assert answer.status_code == 503
+            assert answer.json() == {"error": f"the folders can't be read now: {told}"}
+            assert ann.get("/api/library/state").json()["trouble"].endswith(told)
+        assert ann.get(f"/api/library/{TWO}/4").text == record_of(3, NAMES)
 
 
 # ---- in a browser ----

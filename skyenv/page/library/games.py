@@ -8,6 +8,7 @@ it occurs.
 import asyncio
 import hashlib
 import io
+import logging
 import os
 import time
 from collections import Counter, deque
@@ -54,6 +55,7 @@ MAX_RECORD: Final = 8 << 20
 # Flags that refuse to open symbolic links, where supported.
 NO_LINKS: Final = getattr(os, "O_NOFOLLOW", 0)
 ACTION: Final = b'"event": "action"'
+_log = logging.getLogger("skyenv.page")
 # A row of the table: the game's `file`, `label` and `number`; `start` and `length` in the file, in
 # bytes; `task` ("": a whole game), `players`, `side`, `names`, `winners` (seats), `scores` (VP by
 # seat; none before the end), `margin` (VP between the first two), `actions`, `ending`, and `date`,
@@ -183,8 +185,10 @@ class Library:
         job = partial(read_changed, self._roots, known)
         try:
             found = await workers.ask(job, Priority.ANALYSIS, self._note)
-        except SkyenvError as error:
-            self._trouble = str(error)
+        except Exception as error:
+            _log.exception("the library can't be read")
+            why = error if isinstance(error, SkyenvError) else "see the server's log"
+            self._trouble = f"the folders can't be read now: {why}"
         else:
             self._files = {key: new or self._files[key] for key, new in found.items()}
             self._trouble = ""
@@ -252,10 +256,13 @@ class Library:
             key: its file's key. number: its number in the file, from 1.
 
         Raises:
-            PageError: there is no such game, or its file has changed since it was indexed.
+            PageError: there is no such game, its file has changed since it was indexed, or the
+                folders can't be read.
         """
         indexed = self._files.get(key)
         if indexed is None or number not in indexed.games:
+            if self._trouble:
+                raise PageError(self._trouble, 503)
             raise PageError(
                 "there is no such game in the folders that this page was started with", 404
             )

@@ -1,5 +1,6 @@
 """The health of a network in training: never-active units, gradients, divergence."""
 
+import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -21,17 +22,17 @@ LARGEST_FIGURE: Final = 100.0
 
 
 def divergence(point: Mapping[str, Any], config: Config) -> str:
-    """Return how a curve's point shows that the training has diverged: by its value loss or its KL
-    divergence (nats); "" if it does not.
+    """Return how a curve's point shows that the training has diverged: by its value loss, its KL
+    divergence (nats), or a number that isn't finite; "" if it does not.
     """
     bounds = {
         "value_loss": LARGEST_VALUE_LOSS.get(config.reward, LARGEST_FIGURE),
         "change": max(config.target_kl, LARGEST_FIGURE),
     }
     return "; ".join(
-        f"{name} is {point[name]:.3g}, more than {bound:g}"
-        for name, bound in bounds.items()
-        if name in point and not point[name] <= bound  # NaN, too
+        f"{name} is {number:.3g}, not below {bounds.get(name, math.inf):g}"
+        for name, number in point.items()
+        if isinstance(number, float) and not number < bounds.get(name, math.inf)  # NaN, too
     )
 
 

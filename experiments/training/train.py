@@ -200,7 +200,7 @@ class Training(Run):
             for start in range(0, max(number - config.batch, 0) + 1, config.batch):
                 sums += self._step(objective, batch, order[start : start + config.batch])
                 steps += 1
-            if float(sums[2]) > config.target_kl * steps:
+            if not float(sums[2]) <= config.target_kl * steps:  # NaN, too
                 break
         names = ("policy_loss", "value_loss", "change", GRADIENT_NORM)
         return dict(zip(names, (sums / steps).tolist(), strict=True))

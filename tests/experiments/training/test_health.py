@@ -69,6 +69,7 @@ def test_gradients_are_told_by_layer() -> None:
     [
         ({"value_loss": 4e11, "change": 18_626.0}, {}, ["value_loss is 4e+11", "change is 1.86"]),
         ({"value_loss": float("nan"), "change": 0.01}, {}, ["value_loss is nan"]),
+        ({"value_loss": 1.0, "gradient_norm": float("inf")}, {}, ["gradient_norm is inf"]),
         ({"value_loss": 99.0, "change": 99.0}, {}, []),
         ({"value_loss": 1e4, "change": 1e4}, {"reward": "points", "target_kl": 1e9}, []),
         ({}, {}, []),

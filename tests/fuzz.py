@@ -23,7 +23,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-import httpx2
 import numpy as np
 
 from judging import (
@@ -336,13 +335,12 @@ class Site:
     """
 
     def __init__(self, held: ExitStack) -> None:
-        from pages import RunningServer, begin, make_app  # other kinds need no web server
+        from pages import Client, RunningServer, begin, make_app  # other kinds need no web server
 
         server = RunningServer(make_app())
         held.callback(server.stop)
         self.client, self.stranger = (
-            held.enter_context(httpx2.Client(base_url=server.address, timeout=120))
-            for _ in range(2)
+            held.enter_context(Client(base_url=server.address, timeout=120)) for _ in range(2)
         )
         seat = begin(self.client, ["me", "agent:random"])
         replay = self.client.post("/api/replays", content=record(2)).json()["page"]

@@ -3,6 +3,7 @@
 Texts use only public knowledge, and that of the reader's own seat.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -102,14 +103,16 @@ class Sentence:
 
 
 def seat_name(seat: int, agents: Names = None) -> str:
-    """Return a seat's name: ``seat 1 (greedy)`` for seat 0, ``seat 2`` for seat 1, or ``Alea`` (−1
-    in events, ALEA in positions).
+    """Return a seat's name: ``greedy``, ``seat 1 (greedy)`` for seat 0 if other seats have the same
+    name, ``seat 2`` without one, or ``Alea`` (−1 in events, ALEA in positions).
 
     Texts count seats from 1; records, URLs and the API count from 0.
     """
     if seat in (-1, ALEA):
         return "Alea"
     name = agents[seat] if agents is not None and seat < len(agents) else None
+    if agents is not None and name and agents.count(name) == 1:
+        return name
     return f"seat {seat_label(seat)} ({name})" if name else f"seat {seat_label(seat)}"
 
 
@@ -228,6 +231,17 @@ def _third(phrase: str) -> str:
     verb, space, rest = phrase.partition(" ")
     irregular = {"pass": "passes", "have": "has"}
     return f"{irregular.get(verb, f'{verb}s')}{space}{rest}"
+
+
+def _addressed(text: str) -> str:
+    """Return a line in which the verb after the name ``you`` is in the second person."""
+
+    def second(match: re.Match[str]) -> str:
+        verb = match[1]
+        return f"you {verb.removesuffix('es' if verb == 'passes' else 's')}"
+
+    text = re.sub(r"\byou (\w+s)\b", second, text)
+    return capital(text) if text.startswith("you ") else text
 
 
 def _action_rules(action: int) -> tuple[str, ...]:
@@ -413,7 +427,8 @@ def event_text(
         raise OptionError(f"there is no event {shown(kind)}; the events are {kinds}")
     if kind == "black" and not is_open and seat != event["seat"]:
         event = {**event, "card": "card"}
-    return _template(event)[0].format(**_in_words(event, lambda seat: seat_name(seat, agents)))
+    fields = _in_words(event, lambda seat: seat_name(seat, agents))
+    return _addressed(_template(event)[0].format(**fields))
 
 
 def event_rules(event: Event) -> tuple[str, ...]:
@@ -426,7 +441,7 @@ def event_rules(event: Event) -> tuple[str, ...]:
 class Narrator:
     """A stateful converter of events to log lines with rules, which merges related events.
 
-    The cards of a bid are one line with their total ("seat 1 (greedy) bids 12 with green 4 + black
+    The cards of a bid are one line with their total ("greedy bids 12 with green 4 + black
     4, 4"), as are a business and its plot. A taken coloured card appears with its public value
     (INF-1, TURN-5), a stack's new top only if the stack is empty. For totals the events must start
     at or before the auction's beginning, for values at a setup.
@@ -454,7 +469,8 @@ class Narrator:
         kind = event.get("event")
         if kind == "action":
             does, rules = self._action(int(event["seat"]), int(event["action"]))
-            return does and f"{seat_name(int(event['seat']), self._agents)} {does}", rules
+            name = seat_name(int(event["seat"]), self._agents)
+            return does and _addressed(f"{name} {does}"), rules
         text = event_text(event, self._agents, seat=self._seat, is_open=self._is_open)
         if kind == "setup":
             self._tops = dict(event["tops"])
@@ -508,8 +524,10 @@ def situation(table: Table, agents: Names = None) -> str:
     if game["phase"] == PHASE_OVER:
         why = _ENDS[END_REASONS[game["end"]]]
         names = [seat_name(seat, agents) for seat in winners(table)]
-        return f"{_win(names, int(game['score'].max()))} ({why})" if names else why
-    return f"{seat_name(int(game['seat']), agents)} {_third(_decision(game))}"
+        told = f"{_win(names, int(game['score'].max()))} ({why})" if names else why
+    else:
+        told = f"{seat_name(int(game['seat']), agents)} {_third(_decision(game))}"
+    return _addressed(told)
 
 
 def sentence(table: Table, agents: Names, legal: Sequence[int]) -> str:

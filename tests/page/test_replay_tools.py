@@ -21,7 +21,7 @@ STEPS: list[Step] = [
     ("", "#board svg", HERE),
     ("set #adviser-1 greedy", "#ask", HERE),
     ("click #ask", "#hint thead th:nth-child(4)", HERE),  # both agents, and the chance to win
-    ("", "#hint .wins", "Chance to win now: seat 1"),
+    ("", "#hint .wins", "Chance to win now: 1 greedy"),
     ("", ".badge", HERE),
     ("click #tools label:nth-of-type(2)", "#analyst", HERE),
     ("check", "#analyst", HERE),

@@ -129,7 +129,7 @@ def test_pictures_are_complete_marked_and_legible(players: int, side: str, width
         root = parsed(picture)
         check_marks(game, root)
         heights.add(check_legible(root, width))
-        assert said(root, TITLE)[0].startswith("Fifth Avenue: seat ")
+        assert said(root, TITLE)[0].startswith(tuple(f"Fifth Avenue: {name} " for name in NAMES))
         plots, hands = range(5 + (side == "back")), np.argwhere(game.state["hand"][:players])
         expected = {"district": set("0123456"), "stack": set("012345"), "commissioner": {*"01"}}
         expected["plot"] = {f"{d}:{p}" for d in range(7) for p in plots}
@@ -174,7 +174,7 @@ def test_titles_name_plots_commissioners_markers_and_stops() -> None:
     districts = [things(root, "district")[number] for number in "0123456"]
     assert [title for title in said(districts[TSQ], TITLE) if "TSQ" in title] == [
         "TSQ, Times Square",
-        "TSQ green: 12 skyscrapers of seat 1 (greedy); a skyscraper scores 3 VP here",
+        "TSQ green: 12 skyscrapers of greedy; a skyscraper scores 3 VP here",
         "TSQ violet: 1 skyscraper of seat 2; a skyscraper scores 1 VP here",
         "TSQ gray: boutique and gallery",
         "TSQ brown: 3 skyscrapers of Alea; a skyscraper scores 1 VP here",

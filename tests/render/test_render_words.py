@@ -40,7 +40,7 @@ EVENTS = """
 {"event": "shuffle"}
     the black stack is shuffled
 {"event": "black", "seat": 0, "card": 6}
-    seat 1 (greedy) draws a black card
+    greedy draws a black card
 {"event": "alea", "cards": [6, 5, 6]}
     Alea bids 17 with black 6, 5, 6
 {"event": "alea", "cards": []}
@@ -52,7 +52,7 @@ EVENTS = """
 {"event": "auction", "place": "TSQ", "starter": 1}
     TSQ is auctioned; seat 2 begins
 {"event": "auction", "place": "CENTRAL_PARK", "starter": 2}
-    the park area is auctioned; seat 3 (you) begins
+    the park area is auctioned; you begin
 {"event": "won", "seat": 1, "total": 12}
     seat 2 wins the auction with 12
 {"event": "won", "seat": -1, "total": 12}
@@ -60,17 +60,17 @@ EVENTS = """
 {"event": "won", "seat": null, "total": 0}
     nobody has bid
 {"event": "stop", "district": "E52", "seat": 0}
-    building stop in E52, by seat 1 (greedy)
+    building stop in E52, by greedy
 {"event": "stop", "district": "E52", "seat": -1}
     building stop in E52, by Alea
 {"event": "vp", "why": "district", "place": "TSQ", "vp": [3, 0, 5]}
-    TSQ is scored: seat 1 (greedy) +3, seat 3 (you) +5
+    TSQ is scored: greedy +3, you +5
 {"event": "vp", "why": "district", "place": "TSQ", "vp": [0, 0, 0]}
     TSQ is scored: nobody gets VP
 {"event": "vp", "why": "stop", "place": "TSQ", "vp": [0, 2, 0]}
     VP for the building stop in TSQ: seat 2 +2
 {"event": "vp", "why": "bonus", "place": null, "vp": [4, 0, 0]}
-    special points for standing in many districts: seat 1 (greedy) +4
+    special points for standing in many districts: greedy +4
 {"event": "vp", "why": "final", "place": "W42", "vp": [0, 9, 0]}
     final scoring of W42: seat 2 +9
 {"event": "vp", "why": "park", "place": "CENTRAL_PARK", "vp": [0, 9, 0]}
@@ -82,7 +82,7 @@ EVENTS = """
 {"event": "end", "reason": "stops", "scores": [4, 9, 1], "winners": [1]}
     the game is over (the second building stop): seat 2 wins with 9 VP
 {"event": "end", "reason": "businesses", "scores": [9, 9, 1], "winners": [0, 1]}
-    the game is over (the last business has been placed): seat 1 (greedy) and seat 2 share the win \
+    the game is over (the last business has been placed): greedy and seat 2 share the win \
 with 9 VP
 {"event": "end", "reason": "truncated", "scores": [4, 9, 1], "winners": [1]}
     the game is over (truncated, as there were too many turns): seat 2 wins with 9 VP
@@ -161,17 +161,17 @@ def test_the_log_merges_actions_of_one_choice() -> None:
     ]
     lines = Narrator(AGENTS, seat=0).lines(events)
     assert [line.text for line in lines[1:]] == [
-        "seat 3 (you) takes green 6",
-        "seat 1 (greedy) places a gallery on W34 green",
-        "TSQ is auctioned; seat 1 (greedy) begins",
-        "seat 1 (greedy) bids 8 with green 4 + black 4",
+        "You take green 6",
+        "greedy places a gallery on W34 green",
+        "TSQ is auctioned; greedy begins",
+        "greedy bids 8 with green 4 + black 4",
         "seat 2 passes",
-        "seat 1 (greedy) bids 12 with green 4 + black 4, 4",
+        "greedy bids 12 with green 4 + black 4, 4",
         "seat 2 builds on TSQ gray",
         "seat 2 takes gray 4",
         "the gray stack is empty now",
-        "the park area is auctioned; seat 1 (greedy) begins",
-        "seat 1 (greedy) bids 5 with green 5",
+        "the park area is auctioned; greedy begins",
+        "greedy bids 5 with green 5",
         "seat 2 draws a black card",
     ]
     assert Narrator(seat=1).lines(events)[-1].text == "seat 2 draws a black 6"

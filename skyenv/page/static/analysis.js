@@ -128,7 +128,10 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
         told[index] = hint;
         if (index === 0) marks.show(hint.seat, hinted(hint));
         holders[index].remove();
-        answers.replaceChildren(hintTable(told.filter(Boolean)), finer(told[0] ?? hint));
+        answers.replaceChildren(
+          hintTable(told.filter(Boolean), viewer.names),
+          finer(told[0] ?? hint),
+        );
       } catch (error) {
         holders[index].replaceChildren(el("p.note", error.message));
       }

@@ -14,6 +14,7 @@ import {
   LOWEST_CARD,
   NUM_RANKS,
 } from "./game.js";
+import { keep, kept } from "./settings.js";
 
 const actionOf = (colour, value) => BID + NUM_RANKS * colour + value - LOWEST_CARD;
 /** Colour and value of a card, from its action. */
@@ -128,6 +129,14 @@ function assumed({ stop, assumes, card, others }, names) {
   return rest.filter(Boolean).join(" ");
 }
 
+const DRAFT = "draft"; // what this browser remembers of a bid in preparation
+
+/** The cards of a decision's bid, by actions, that were laid before the page was loaded again. */
+function draftOf(key) {
+  const [page, decision, laid] = JSON.parse(kept(DRAFT) ?? "[]");
+  return page === location.pathname && decision === key ? laid : [];
+}
+
 export class BidTray extends Bid {
   changed = () => {};
   play = (_actions) => {};
@@ -160,6 +169,7 @@ export class BidTray extends Bid {
     });
     this.empty = el("button#bid-empty", { onclick: () => this.clear() }, "take all back");
     this.foot = el("div.bid", this.total, this.told, this.button, this.empty);
+    this.laid = new Map(draftOf(key));
     this.show();
   }
 
@@ -214,6 +224,7 @@ export class BidTray extends Bid {
     this.button.disabled = missing !== "";
     this.empty.disabled = cards === 0;
     this.told.hidden = !this.worth;
+    keep(DRAFT, JSON.stringify([location.pathname, this.key, [...this.laid]]));
     if (this.worth) {
       const bid = { colour: CARD_COLOURS[this.colour ?? -1], total, builds, cards };
       [this.value.textContent, this.rest.textContent] = worthText(this.worth, bid, this.names);

@@ -44,7 +44,7 @@ async function hint() {
       const question = `agent=${encodeURIComponent(name)}&step=${latest().step}`;
       const hint = await think($("hint"), name, `${api}/hint?${question}`, stop.signal);
       if (hint?.step !== latest().step) return;
-      $("hint").replaceChildren(hintTable([hint]));
+      $("hint").replaceChildren(hintTable([hint], latest().names));
       const chosen = new Set(hint.actions.map(String));
       for (const part of $$("[data-action]", $("board")))
         part.classList.toggle("hinted", chosen.has(part.dataset.action));

@@ -9,6 +9,8 @@ const followers = [];
 /** What the server said last. @type {Progress} */
 let told = { rules: false, ready: false, error: "", about: "", done: 0, total: 0, agents: [] };
 let wasSmall = false;
+/** @type {string[] | null} */
+let awaited = null; // the agents of this page's game
 /** @type {Promise<void> | null} */
 let watching = null; // the watch under way, a promise that ends when everything is ready
 
@@ -30,6 +32,11 @@ export function follow(show) {
   show(told);
 }
 
+/** Have the header tell of these agents alone. */
+export function expect(names) {
+  awaited = names;
+}
+
 /** How ready an agent is, in words: "" if it is. */
 export function readiness(agent) {
   if (agent.ready !== false) return "";
@@ -40,7 +47,9 @@ export function readiness(agent) {
 /** The sentence of the panel, and what gets ready now. */
 function words(isSmall) {
   if (told.error) return [told.error, ""];
-  const now = told.agents.find((one) => one.state === "preparing");
+  const now = told.agents.find(
+    ({ name, state }) => state === "preparing" && (awaited?.includes(name) ?? true),
+  );
   if (isSmall) return ["", now ? `${now.name}: ${readiness(now)}` : ""];
   return [
     "Compiling the game, once after installation. This page continues automatically.",
@@ -48,16 +57,20 @@ function words(isSmall) {
   ];
 }
 
+/** Whether there is nothing to tell: code that is there is loaded at once. */
+const isNeedless = (isSmall) =>
+  told.ready || !(told.total || told.error) || (isSmall && !details.textContent);
+
 function show() {
   const [failed, compiling] = [Boolean(told.error), told.total > 0];
   // The rules keep everything waiting. Agents don't: a line in the header tells of them, which
   // moves nothing else.
   const isSmall = told.rules && !failed;
   if (isSmall && panel.parentElement !== header) header.children[0].after(panel);
-  panel.hidden = told.ready || !(compiling || failed); // code that is there is loaded at once
   if (panel.classList.toggle("small", isSmall) !== wasSmall) bar.removeAttribute("value");
   wasSmall = isSmall;
   [what.textContent, details.textContent] = words(isSmall);
+  panel.hidden = isNeedless(isSmall);
   meanwhile.hidden = isSmall || failed || location.pathname.endsWith("/rules");
   bar.hidden = failed;
   // It doesn't go back when more functions turn out to be needed.

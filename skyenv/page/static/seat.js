@@ -161,7 +161,7 @@ async function arrive(state) {
   seat.state = state;
   lines = state.log.from + state.log.lines.length;
   reveal("table");
-  $("offline").hidden = true;
+  showOffline(false);
   // Other messages stay until the next action.
   if (state.trouble !== trouble || (noted !== state.step && !$("note").hidden))
     note(state.trouble ?? "");
@@ -190,7 +190,13 @@ function fail(error) {
     $("gone-text").textContent = error.status ? error.message : `${error.message} Trying again …`;
     if (gone) socket?.close();
   } else if (error.status) note(error.message);
-  else $("offline").hidden = $("table").hidden; // a seat that isn't taken has no connection
+  else showOffline(!$("table").hidden); // a seat that isn't taken has no connection
+}
+
+/** Say that the server is away: its choices do nothing then. */
+function showOffline(isAway) {
+  $("offline").hidden = !isAway;
+  for (const id of ["choices", "undo"]) $(id).inert = isAway;
 }
 
 async function retry() {

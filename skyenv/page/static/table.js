@@ -10,6 +10,7 @@ import { setUpFit } from "./fit.js";
 import { setUpHints } from "./hints.js";
 import { next, playForced, setUpPace, togglePause } from "./pace.js";
 import { setUpPeople, showInvitations } from "./people.js";
+import { expect } from "./preparing.js";
 import { linked, setUpHeader } from "./rules.js";
 import { api, attempt, begin, latest, load, note, onState, seat, take, undo } from "./seat.js";
 import { bindSetting, confirmed, isForced } from "./settings.js";
@@ -30,6 +31,7 @@ function showTable(state) {
   const untold = { ...state.drawing, title: ["", `<title>${scoring}</title>`] };
   showBoard($("board"), isScoring ? untold : state.drawing, click, isLegal);
   $("task").textContent = state.task;
+  expect(state.names);
   $("release").hidden = state.watching || state.over;
 }
 

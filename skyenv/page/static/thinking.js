@@ -83,7 +83,7 @@ function chanceText(share, error, games) {
 /**
  * The hints for one decision: a row for each choice, a column for each agent.
  */
-export function hintTable(hints) {
+export function hintTable(hints, names) {
   const rows = new Map(); // by what a choice is in words
   for (const [column, { best, kind, text }] of hints.entries()) {
     for (const one of best) {
@@ -103,7 +103,7 @@ export function hintTable(hints) {
       win && el("td", chanceText(after, error, games)),
     );
   const heads = ["choice", ...hints.map((hint) => hint.agent), ...(win ? ["wins"] : [])];
-  const now = win?.map((share, seat) => `seat ${seat + 1} ${percent(share)}`).join(", ");
+  const now = win?.map((share, seat) => `${names[seat]} ${percent(share)}`).join(", ");
   return el(
     "div.hint",
     hints.map(({ agent, text }) => el("p", el("b", agent), ` would: ${text}`)),

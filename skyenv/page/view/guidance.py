@@ -51,7 +51,7 @@ _EVERY_THIRD: Final = 3  # BUS-4: special points come after every third business
 
 
 def who(names: Sequence[str], me: int | None, seat: int) -> str:
-    """Return a seat's name in a sentence: ``you``, ``seat 2 (greedy)``, ``Alea``."""
+    """Return a seat's name in a sentence: ``you``, ``greedy``, ``Alea``."""
     return "you" if seat == me else seat_name(seat, names)
 
 

@@ -31,8 +31,8 @@ from experiments.training.curves import MAX_LINES, draw_curves, read_curve
 from experiments.training.expert_iteration import ExpertConfig, ExpertIteration
 from experiments.training.run import MODEL
 from experiments.training.train import Training
-from skyenv import __version__
 from skyenv.arena.evaluate import Result, evaluate, table
+from skyenv.arena.schedule import code_version
 from skyenv.console.options import (
     Help,
     Options,
@@ -245,7 +245,7 @@ def write(
     content, curve = network.to_bytes(np.float16), joined(stages)
     history = [*published(stages[0].config.start), *(stage.about() for stage in stages)]
     about = {
-        "version": __version__,
+        "version": code_version(),
         "players": players,
         "side": side,
         "stages": history,

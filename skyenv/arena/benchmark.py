@@ -24,12 +24,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv import __version__
 from skyenv.agents import Agent, agents_help, decide, make_agent
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.lookahead import LookaheadAgent
 from skyenv.arena.ratings import rate, some_of
-from skyenv.arena.schedule import Settings, entrant, with_newcomer
+from skyenv.arena.schedule import Settings, code_version, entrant, with_newcomer
 from skyenv.arena.tournament import Folder, play
 from skyenv.console import tables
 from skyenv.console.options import (
@@ -155,7 +154,7 @@ class Parts:
 
     def of(self, what: str, compute: Callable[[], Any], *, recompute: bool = False) -> Any:
         """Return figures from the cache, computed and stored if missing or if `recompute`."""
-        key = f"{what} of {self.who}, skyenv {__version__}"
+        key = f"{what} of {self.who}, skyenv {code_version()}"
         if recompute or key not in self._found:
             self._found[key] = compute()
             write_atomically(self._path, json.dumps(sealed(self._found)))
@@ -188,7 +187,7 @@ def run_benchmark(options: BenchmarkOptions) -> None:
         "benchmark": NAME,
         "changed": [name for name in FIXED if getattr(options, name) != getattr(usual, name)],
         "date": datetime.date.today().isoformat(),
-        "skyenv": __version__,
+        "skyenv": code_version(),
         "agents": entries,
         "command": command_line(
             BenchmarkOptions, "skyenv benchmark", {**asdict(options), **unsaid}

@@ -23,8 +23,10 @@ import itertools
 import math
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 from typing import Final, NamedTuple
@@ -51,6 +53,17 @@ SEARCH_INTERVAL: Final = 6
 # Indices of the agents that play a paired seed's games with each other: two (a pair), or all (the
 # mixed tables).
 Group = tuple[int, ...]
+
+
+@cache
+def code_version() -> str:
+    """Return skyenv's version and a digest of the code that decides games: rules, engine, and the
+    agents that ship, such as ``"0.2.0+1a2b3c4d"``.
+    """
+    packages = (find_spec(name) for name in ("skyenv.rules", "skyenv.engine", "skyenv_agents"))
+    folders = [one.submodule_search_locations or () for one in packages if one is not None]
+    digests = "".join(digest_of(Path(path), (".py", ".npz")) for each in folders for path in each)
+    return f"{skyenv.__version__}+{sha256(digests.encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True)
@@ -99,7 +112,7 @@ class Settings:
         players, side, seed, max_turns: as for :class:`skyenv.Games`.
         secret: as for :func:`skyenv.arena.matches.play_games`.
         newcomer: whether only games with agent 0 are played.
-        project: version of skyenv.
+        project: :func:`code_version`.
 
     Raises:
         OptionError: invalid value.
@@ -112,7 +125,7 @@ class Settings:
     max_turns: int = DEFAULT_MAX_TURNS
     secret: int | None = None
     newcomer: bool = False
-    project: str = skyenv.__version__
+    project: str = field(default_factory=code_version)
 
     def __post_init__(self) -> None:
         check_integer("seed", self.seed, 0, HIGHEST_SEED - MAX_PAIRED_SEEDS)

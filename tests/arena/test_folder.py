@@ -1,5 +1,6 @@
 """A tournament's folder: durability, duplicates and damage."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from tournaments import lines, played, settings
 
+import skyenv
 from processes import main_of
 from skyenv.arena.tournament import FORMAT, Folder, line_of, read_config, secret_of
 from skyenv.errors import CheckpointError, FolderInUseError
@@ -147,6 +149,7 @@ def test_invalid_configs_are_refused(
 def test_a_folder_with_other_settings_is_refused(tmp_path: Path) -> None:
     wanted = replace(WANTED, secret=5)
     first, second = wanted.agents
+    assert re.fullmatch(rf"{re.escape(skyenv.__version__)}\+[0-9a-f]{{8}}", wanted.project)
     with Folder(tmp_path, wanted), pytest.raises(FolderInUseError, match=str(tmp_path)):
         Folder(tmp_path, wanted)
     changes: dict[str, Any] = {"side": "back", "seed": 9, "secret": 9, "project": "9.9"}

@@ -19,6 +19,7 @@ PLACES = "/nothing/here", "/rules", "/ladder", "/library"
 # The lobby's links to other pages, each with an element of the page it leads to.
 WAYS: Final = {
     "Tutorial": "#lesson-title",
+    "Puzzle": "#puzzle-title",
     "Rules": "#rules-text",
     "Ladder": "#ratings",
     "Library": "#filters",

@@ -1,5 +1,6 @@
 """URLs of the lobby: agents, the browser's games, new games, the rules and the lesson."""
 
+from datetime import UTC, datetime
 from typing import Final
 
 from starlette.requests import Request
@@ -15,6 +16,7 @@ from skyenv.page.requests import (
     known,
     made,
     name_of,
+    number,
     page,
     remembered,
     server_of,
@@ -26,7 +28,7 @@ from skyenv.render.words import seat_name
 from skyenv.rules.variant import VARIANT
 
 # Pages linked from the lobby, and one more if the server was started with recorded games.
-PAGES: Final = ("/tutorial", "/rules", "/ladder")
+PAGES: Final = ("/tutorial", "/puzzle", "/rules", "/ladder")
 LIBRARY: Final = "/library"
 MAX_LISTED: Final = 40  # newest games in the lobby's list
 RETURNED: Final = "returned"  # parameter of a URL: the browser has been sent its name
@@ -107,10 +109,23 @@ async def _tutorial(request: Request) -> Response:
     return remembered(request, RedirectResponse(f"seat/{link.token}", 303), browser)
 
 
+async def _puzzle(request: Request) -> Response:
+    """Redirect to a puzzle of the browser, ``?number=``; without a number to that of the day.
+
+    Raises:
+        PageError: the browser has no name; the lobby gives it one.
+    """
+    wanted = number(request, "number")
+    today = datetime.now(UTC).date().toordinal()
+    link = await server_of(request).puzzle(browser_of(request), today if wanted is None else wanted)
+    return RedirectResponse(f"seat/{link.token}", 303)
+
+
 ROUTES: Final[list[BaseRoute]] = [
     Route("/", page("lobby.html")),
     Route("/rules", page("rules.html")),
     Route("/tutorial", _tutorial),
+    Route("/puzzle", _puzzle),
     Route("/api/options", _options),
     Route("/api/preparing", _preparing),
     Route("/api/games", _list_games),

@@ -13,6 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
+from skyenv.page.agents.answers import first_bid
 from skyenv.page.errors import PageError
 from skyenv.page.requests import (
     Handler,
@@ -30,7 +31,7 @@ from skyenv.page.requests import (
 from skyenv.page.storage import Link
 from skyenv.page.table import people
 from skyenv.page.table.new_games import checked_name
-from skyenv.page.table.server import GameServer, Watcher
+from skyenv.page.table.server import GameServer, Watcher, puzzle_number
 from skyenv.page.table.session import Session
 from skyenv.page.view.payloads import Payload, SeatView
 from skyenv.page.view.recent import alea_since
@@ -81,6 +82,7 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
     if (number(request, "undone") or 0) != session.undone:
         known = 0  # they contain what was taken back
     is_owner = session.stored.owner == link.browser
+    number_of = puzzle_number(session.stored)
     about: Payload = {  # of the same moment as the state: no await in between
         "step": int(game.state["decisions"]),
         "behind": behind,
@@ -91,6 +93,9 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
         "pause": session.stored.pause,
         "trouble": session.trouble,
         "lesson": None if session.lesson is None else session.lesson.payload(),
+        "puzzle": None
+        if number_of is None or link.seat is None
+        else {"number": number_of, "answered": bool(first_bid(session.position.actions))},
         "watching": link.seat is None,
         "open_hands": viewer is None,
         "owner": is_owner,
@@ -213,6 +218,12 @@ async def _replay_own(request: Request) -> Response:
     return JSONResponse({"page": f"/replay/{key}"}, 201)
 
 
+async def _answer(request: Request) -> Response:
+    """Return the exact worth of the first bid of a puzzle."""
+    server, link, session = await seat_of(request)
+    return JSONResponse(await unless_gone(request, server.answer(session, link)))
+
+
 async def _people(request: Request) -> Response:
     server, link, session = await seat_of(request)
     return JSONResponse(await people.payload(server, session, link))
@@ -266,6 +277,7 @@ async def _tell_changes(socket: WebSocket, watcher: Watcher) -> None:
 _SEAT: Final = "/api/seats/{token}"
 # What a seat's URLs below its own answer, by method.
 _GET: Final[dict[str, Handler]] = {
+    "answer": _answer,
     "hint": _hint,
     "thinking": _thinking,
     "words": _words,

@@ -21,6 +21,7 @@ function setUp() {
   $("lesson-restart").onclick = () => repeat({ restart: true });
   $("lesson-leave").onclick = leave;
   $("lesson-game").href = at("/");
+  $("lesson-puzzle").href = at("/puzzle");
   const put = () => (isSmall.matches ? $("table") : $("dock")).before(whole);
   put();
   isSmall.addEventListener("change", put);
@@ -82,7 +83,7 @@ function show({ lesson, yours }) {
   $("lesson-todo").textContent = waits ? "The teacher moves …" : worded(todo);
   $("lesson-todo").hidden = over;
   $("lesson-back").disabled = number === 0;
-  $("lesson-restart").hidden = $("lesson-game").hidden = !over;
+  for (const id of ["lesson-restart", "lesson-game", "lesson-puzzle"]) $(id).hidden = !over;
   $("lesson-leave").textContent = over ? "continue from here" : "leave the lesson";
   $("lesson-leave").classList.toggle("primary", over);
   open(over);

@@ -14,6 +14,7 @@ from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
+from skyenv.page.agents.answers import Puzzle, answer, first_bid, puzzle
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.agents.jobs import advise, move
 from skyenv.page.agents.preparing import Preparation
@@ -40,6 +41,9 @@ CHANGED: Final = "changed"
 PEOPLE: Final = "people"
 # The idempotency key of a browser's only lesson; keys from browsers are longer.
 LESSON: Final = "lesson"
+# Of the games of puzzles: how their keys begin, and the other player.
+PUZZLE: Final = "puzzle-no-"
+PUZZLER: Final = "greedy"
 _log = logging.getLogger("skyenv.page")
 
 
@@ -183,6 +187,34 @@ class GameServer:
         if _lesson_of(session).is_over:
             await self.repeat(session, restart=True)
         return link
+
+    async def puzzle(self, browser: str, number: int) -> Link:
+        """Return the link to the browser's game of a puzzle; made if there is none.
+
+        Raises:
+            PageError: there are too many games, or the rules aren't ready.
+        """
+        self.preparation.require_rules()
+        deal = await asyncio.to_thread(puzzle, number)
+        seats = [AGENT + PUZZLER] * 2
+        seats[deal.seat] = ME
+        request = GameRequest(2, "front", deal.seed, tuple(seats), f"{PUZZLE}{number}", ("", ""))
+        return await self.make(replace(request, task=deal.task), browser)
+
+    async def answer(self, session: Session, link: Link) -> Payload:
+        """Return the exact worth of the first bid of a puzzle (:func:`answer`).
+
+        Raises:
+            PageError: this is no puzzle, or that seat hasn't bid yet.
+        """
+        number, path = puzzle_number(session.stored), first_bid(session.position.actions)
+        if number is None or link.seat is None or not path:
+            raise PageError("there is no answer before the first bid of a puzzle", 409)
+        deal = await asyncio.to_thread(puzzle, number)
+        stored = session.stored  # keys are the client's: the deal must be the puzzle's
+        if deal != Puzzle(str(stored.task), stored.seed, link.seat):
+            raise PageError("this game is no puzzle", 409)
+        return await self.workers.ask(partial(answer, deal, path), Priority.HINT)
 
     async def _deal(self, browser: str, agents: tuple[str, str], **options: Any) -> Link:
         """Store a game with the lesson's deal; return the link to the person's seat, the first."""
@@ -569,6 +601,13 @@ def _first_links(request: GameRequest, game: str, browser: str) -> list[Link]:
         if kind in (ME, HUMAN)
     ]
     return [*links, Link(new_token(), game, None, ANY_BROWSER if links else browser)]
+
+
+def puzzle_number(stored: StoredGame) -> int | None:
+    """Return the number of the puzzle that a game is; None: it is none."""
+    key = stored.idempotency_key or ""
+    number = key.removeprefix(PUZZLE)
+    return int(number) if key.startswith(PUZZLE) and number.isdecimal() and stored.task else None
 
 
 def _lesson_of(session: Session) -> tutorial.Lesson:

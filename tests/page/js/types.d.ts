@@ -143,6 +143,11 @@ interface Lesson {
   over: boolean;
 }
 
+interface Puzzle {
+  number: number;
+  answered: boolean;
+}
+
 interface State {
   seat: number | null;
   names: string[];
@@ -169,6 +174,7 @@ interface State {
   pause: number;
   trouble: string | null;
   lesson: Lesson | null;
+  puzzle: Puzzle | null;
   watching: boolean;
   open_hands: boolean;
   owner: boolean;

@@ -20,7 +20,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 # Folders of the packages in the API reference.
 SOURCES: Final = {"skyenv": ROOT / "skyenv", "skyenv_agents": ROOT / "agents" / "skyenv_agents"}
 PROGRAMS: Final = {"cli", "__main__"}
-PICTURES: Final = (".png", ".svg")
+PICTURES: Final = (".gif", ".png", ".svg")
 # No user of the package imports the server.
 UNLISTED: Final = ROOT / "skyenv" / "page"
 LINK: Final = re.compile(r"(\]\()(?!https?:|mailto:|#)([^)#\s]+)")

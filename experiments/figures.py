@@ -21,7 +21,6 @@ from skyenv.statistics import Estimate
 
 # Folder of the published figures.
 RESULTS: Final = Path(__file__).resolve().parents[1] / "docs" / "results"
-# What :mod:`experiments.published` measured, by the part's name.
 MEASURED: Final = RESULTS / "measured.json"
 
 PACKAGES: Final = (
@@ -264,9 +263,18 @@ def about(name: str) -> str:
     )
 
 
+def measured() -> dict[str, Any]:
+    """Return what :mod:`experiments.published` measured, by the part's name.
+
+    Raises:
+        CheckpointError: the file is damaged.
+    """
+    return read_json(MEASURED) if MEASURED.exists() else {}
+
+
 def commit_of(name: str) -> str:
     """Return the commit that a part of :mod:`experiments.published` measured, after a comma; "" if
     it was measured otherwise.
     """
-    entry = read_json(MEASURED).get(name) if MEASURED.exists() else None
+    entry = measured().get(name)
     return f", commit {entry['commit']}" if entry else ""

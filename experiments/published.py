@@ -1,14 +1,15 @@
 """All published figures and ladders: ``python -m experiments.published`` (``make figures``).
 
-Every part has one command. It runs in runs/published/NAME, where an interrupted one goes on, and
-its files then replace the published ones. docs/results/measured.json notes which commit was
-measured, when, where and for how long. Without names, parts are measured whose code has changed
-since and whose needs are met; ``--list`` tells the state of all.
+A part's commands run in a folder of runs/published, where interrupted ones go on with the same
+code, and its files then replace the published ones. docs/results/measured.json notes which commit
+was measured, when, where and for how long. Without names, parts are measured whose code has changed
+since, but for those that need something besides; ``--list`` tells the state of all.
 
 Exit codes: 0 success, 1 a command failed, 2 invalid command, 130 interrupted.
 """
 
 import datetime
+import hashlib
 import json
 import shlex
 import subprocess
@@ -19,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from experiments.figures import MEASURED, RESULTS, machine
+from experiments.figures import MEASURED, RESULTS, machine, measured
 from skyenv.arena.ladder import path_of
 from skyenv.console.options import Help, Options, option, program
 from skyenv.console.tables import columns, counted
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError, OptionError
-from skyenv.files import digest_of, read_json, write_atomically
+from skyenv.files import digest_of, write_atomically
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 ROOT: Final = RESULTS.parents[1]
@@ -37,50 +38,47 @@ SOLVERS: Final = (*ENGINE, "skyenv/solving")
 LEARNERS: Final = (*SOLVERS, "agents", "experiments/training", "experiments/benchmarks")
 # Agents of the ladders: with two players all of them, with more those of similar strength.
 LADDER: Final = "bidder builder greedy appraiser trained lookahead"
+# Algorithms that are compared at all budgets.
+LEARNING: Final = "cfr+ mccfr reinforce ppo ppo-kl mmd"
 
 
 @dataclass(frozen=True)
 class Part:
-    """A command and what it publishes.
+    """Commands and what they publish.
 
     Attributes:
         name: of the part.
-        command: of ``python -m``; OUT stands for its folder.
+        commands: of ``python -m``, in turn; OUT stands for their folder.
         hours: on two idle cores.
         sources: files and folders whose code it measures.
-        files: what it writes, by its place in the folder: the published file.
-        needs: what a machine must have besides, or the environment that `python` is in.
+        files: the published files, by their names in the folder.
+        needs: what a machine must have besides, or how `python` is made.
         python: the interpreter, from the root; empty: this one.
     """
 
     name: str
-    command: str
+    commands: tuple[str, ...]
     hours: float
     sources: tuple[str, ...]
     files: dict[str, Path]
     needs: str = ""
     python: str = ""
 
-    @property
-    def folder(self) -> Path:
-        """Return the folder of its work."""
-        return WORK / self.name
-
     def digest(self) -> str:
         """Return a digest of the code that it measures."""
         found = [digest_of(ROOT / path, (".py", ".npz", ".toml")) for path in self.sources]
-        return " ".join(one[:16] for one in found)
+        return hashlib.sha256(" ".join(found).encode()).hexdigest()[:16]
 
-    def words(self) -> list[str]:
-        """Return the command."""
+    def words(self, command: str, folder: Path) -> list[str]:
+        """Return one of the commands."""
         python = str(ROOT / self.python) if self.python else sys.executable
-        return [python, "-m", *shlex.split(self.command.replace("OUT", str(self.folder)))]
+        return [python, "-m", *shlex.split(command.replace("OUT", str(folder)))]
 
 
 def _benchmark(name: str, hours: float, sources: tuple[str, ...], **more: str) -> Part:
-    command = f"experiments.benchmarks {name} --out OUT"
+    commands = (f"experiments.benchmarks {name} --out OUT",)
     own = (*sources, "experiments/benchmarks")
-    return Part(name, command, hours, own, {f"{name}.json": RESULTS / f"{name}.json"}, **more)
+    return Part(name, commands, hours, own, {f"{name}.json": RESULTS / f"{name}.json"}, **more)
 
 
 def _ladder(players: int, side: str) -> Part:
@@ -90,12 +88,13 @@ def _ladder(players: int, side: str) -> Part:
         f"skyenv tournament {agents} --players {players} --side {side} --paired-seeds 100 "
         f"--secret 20261128 --out OUT"
     )
-    return Part(name, command, 0.8, PLAYERS, {"ladder.json": path_of(players, side)})
+    return Part(name, (command,), 0.8, PLAYERS, {"ladder.json": path_of(players, side)})
 
 
-def _pictured(name: str, command: str, hours: float, sources: tuple[str, ...]) -> Part:
+def _pictured(name: str, hours: float, sources: tuple[str, ...], *options: str) -> Part:
+    commands = tuple(f"experiments.benchmarks.{name} {words} --out OUT" for words in options)
     files = {f"{name}{ending}": RESULTS / f"{name}{ending}" for ending in (".json", ".png")}
-    return Part(name, f"{command} --out OUT", hours, sources, files)
+    return Part(name, commands, hours, sources, files)
 
 
 PARTS: Final = (
@@ -116,22 +115,28 @@ PARTS: Final = (
     _benchmark("gpu", 0.1, (*ENGINE, "skyenv/cuda"), needs="a GPU"),
     _pictured(
         "strength",
-        "experiments.benchmarks.strength ismcts-trained-10 ismcts-trained-100 "
-        "ismcts-trained-1000 ismcts-trained-10000 --against greedy appraiser --paired-seeds 100",
         1.5,
-        PLAYERS,
+        (*PLAYERS, "experiments/benchmarks/strength.py"),
+        "ismcts-trained-10 ismcts-trained-100 ismcts-trained-1000 ismcts-trained-10000 "
+        "--against greedy appraiser --paired-seeds 100",
     ),
     _pictured(
         "algorithms",
-        "experiments.benchmarks.algorithms --algorithms cfr+ mccfr reinforce ppo ppo-kl mmd "
-        "--seeds 5",
         6,
         LEARNERS,
+        f"--tasks duel-3/0-7 --algorithms {LEARNING} maskable-ppo --decisions 300000",
+        "--algorithms maskable-ppo --decisions 64000",
+        "--algorithms cfr+ nfsp qpg rpg a2c --decisions 64000 --seeds 3",
+        "--tasks duel-3 --algorithms ppo-kl --decisions 10000000 --seeds 1",
+        f"--algorithms {LEARNING}",
     ),
     Part(
         "benchmark",
-        "skyenv benchmark trained-2026a --track heuristic --budget 1G --out OUT "
-        "--json OUT/benchmark.json",
+        (
+            "skyenv benchmark trained-2026a --track heuristic --budget 1G --note '6 networks, "
+            "247 million decisions, 6.7 hours on one or two cores of an AMD EPYC' --out OUT "
+            "--json OUT/benchmark.json",
+        ),
         0.2,
         (*PLAYERS, "skyenv/solving"),
         {"benchmark.json": RESULTS / "benchmark.json"},
@@ -155,65 +160,64 @@ class PublishedOptions(Options):
 
 
 def _run(options: PublishedOptions) -> int:
-    measured = read_json(MEASURED) if MEASURED.exists() else {}
+    entries = measured()
     if options.list:
-        print(table(measured))
+        print(table(entries))
         return 0
     named = [part for part in PARTS if part.name in options.names]
-    stale = [part for part in PARTS if not (part.needs or is_current(part, measured))]
-    failed = [part.name for part in named or stale if not measure(part, measured)]
+    stale = [part for part in PARTS if not (part.needs or is_current(part, entries))]
+    failed = [part.name for part in named or stale if not measure(part, entries)]
     if failed:
         print(f"failed: {', '.join(failed)}; the same command tries again", file=sys.stderr)
     return 1 if failed else 0
 
 
-def measure(part: Part, measured: dict[str, Any]) -> bool:
-    """Measure a part and publish its files; return whether its command succeeded.
+def measure(part: Part, entries: dict[str, Any]) -> bool:
+    """Measure a part and publish its files; return whether its commands succeeded.
 
     Args:
-        measured: the content of measured.json, which gets the part's entry.
+        entries: the content of measured.json, which gets the part's entry.
 
     Raises:
         OptionError: its code isn't committed.
     """
     if changed := git("status", "--porcelain", "--", *part.sources):
         raise OptionError(f"{part.name} would measure code that isn't committed:\n{changed}")
-    commit, began = git("rev-parse", "--short=12", "HEAD"), time.monotonic()
-    part.folder.mkdir(parents=True, exist_ok=True)
-    print(f"{part.name}: {shlex.join(part.words())}", flush=True)
-    if subprocess.run(part.words(), cwd=ROOT, check=False).returncode:
-        return False
+    commit, code, began = git("rev-parse", "--short=12", "HEAD"), part.digest(), time.monotonic()
+    folder = WORK / f"{part.name}-{code}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for words in [part.words(command, folder) for command in part.commands]:
+        print(f"{part.name}: {shlex.join(words)}", flush=True)
+        if subprocess.run(words, cwd=ROOT, check=False).returncode:
+            return False
     for name, path in part.files.items():
-        write_atomically(path, (part.folder / name).read_bytes())
+        write_atomically(path, (folder / name).read_bytes())
     where = machine()
-    measured[part.name] = {
-        "command": f"python -m {part.command}",
+    entries[part.name] = {
+        "commands": [f"python -m {command}" for command in part.commands],
         "commit": commit,
-        "sources": part.digest(),
+        "sources": code,
         "files": {path.name: digest_of(path) for path in part.files.values()},
         "date": datetime.date.today().isoformat(),
         "hours": round((time.monotonic() - began) / 3600, 2),
         "machine": f"{where['processor']}, {where['cores']} cores",
     }
-    write_atomically(MEASURED, json.dumps(measured, indent=1, sort_keys=True) + "\n")
+    write_atomically(MEASURED, json.dumps(entries, indent=1, sort_keys=True) + "\n")
     return True
 
 
-def is_current(part: Part, measured: dict[str, Any]) -> bool:
-    """Return whether the published files are those that today's code and command made."""
-    entry = measured.get(part.name, {})
-    return bool(
-        entry
-        and entry["command"] == f"python -m {part.command}"
-        and entry["sources"] == part.digest()
-    )
+def is_current(part: Part, entries: dict[str, Any]) -> bool:
+    """Return whether the published files are those that today's code and commands made."""
+    entry = entries.get(part.name)
+    commands = [f"python -m {command}" for command in part.commands]
+    return entry is not None and (entry["commands"], entry["sources"]) == (commands, part.digest())
 
 
-def table(measured: dict[str, Any]) -> str:
+def table(entries: dict[str, Any]) -> str:
     """Return the state of all parts: commits since the measurement, its date, hours and needs."""
     rows: list[Sequence[str]] = [("part", "code since", "measured", "hours", "needs")]
     for part in PARTS:
-        entry = measured.get(part.name)
+        entry = entries.get(part.name)
         since = "never measured" if entry is None else commits_since(part, entry["commit"])
         date, hours = (entry["date"], entry["hours"]) if entry else ("", part.hours)
         rows.append((part.name, since, date, f"{hours:g}", part.needs))

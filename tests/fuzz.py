@@ -528,7 +528,6 @@ def main(words: list[str]) -> int:
     names = words[1:] or [*KINDS]
     if unknown := set(names) - KINDS.keys():
         raise SystemExit(f"there are no kinds {unknown}; there are {', '.join(KINDS)}")
-    os.environ.update({"SKYENV_QUIET": "1", "OMP_NUM_THREADS": "1"})
     with HELD:
         faults = farm(float(words[0]), names, seed=time.time_ns() % 10**6)
     print(f"{DECIDED[DECISIONS]} decisions judged, {faults} faults")
@@ -536,4 +535,5 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    os.environ.update({"SKYENV_QUIET": "1", "OMP_NUM_THREADS": "1"})
     sys.exit(main(sys.argv[1:]))

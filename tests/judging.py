@@ -95,12 +95,9 @@ def random_variant(seed: int) -> str:
     rng, constants = random.Random(seed), dict[str, Any]()
     while not constants or not goes_together(constants):
         for name, (usual, low, high) in CHANGEABLE.items():
-            several = isinstance(usual, tuple)
-            numbers = [
-                rng.choice((value, low, high, rng.randint(low, high)))
-                for value in (usual if isinstance(usual, tuple) else [usual])
-            ]
-            constants[name] = numbers if several else numbers[0]
+            values = usual if isinstance(usual, tuple) else (usual,)
+            numbers = [rng.choice((value, low, high, rng.randint(low, high))) for value in values]
+            constants[name] = numbers[0] if values != usual else numbers
     table = ", ".join(f"{name} = {value}" for name, value in constants.items())
     return f'name = "any-{seed}"\nconstants = {{ {table} }}\n'
 

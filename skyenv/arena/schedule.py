@@ -26,7 +26,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 from typing import Final, NamedTuple
@@ -41,6 +40,7 @@ from skyenv.engine.options import DEFAULT_MAX_TURNS, GameOptions
 from skyenv.errors import AgentError, OptionError, shown
 from skyenv.files import digest_of
 from skyenv.seeds import HIGHEST_SEED
+from skyenv.work.on_ray import digest_of_sources
 
 MAX_PAIRED_SEEDS: Final = 10**7
 # Most paired seeds of a round: larger batches are not faster.
@@ -60,9 +60,8 @@ def code_version() -> str:
     """Return skyenv's version and a digest of the code that decides games: rules, engine, and the
     agents that ship, such as ``"0.2.0+1a2b3c4d"``.
     """
-    packages = (find_spec(name) for name in ("skyenv.rules", "skyenv.engine", "skyenv_agents"))
-    folders = [one.submodule_search_locations or () for one in packages if one is not None]
-    digests = "".join(digest_of(Path(path), (".py", ".npz")) for each in folders for path in each)
+    packages = ("skyenv.rules", "skyenv.engine", "skyenv_agents")
+    digests = "".join(map(digest_of_sources, packages))
     return f"{skyenv.__version__}+{sha256(digests.encode()).hexdigest()[:8]}"
 
 

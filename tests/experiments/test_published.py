@@ -32,13 +32,14 @@ def test_every_published_file_has_a_command() -> None:
 def test_commands_have_the_options_that_they_name(
     part: Part, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(f"python -m {part.command} --no-such-option") == 2
-    assert "unrecognized arguments: --no-such-option" in capsys.readouterr().err
+    for command in part.commands:
+        assert run(f"python -m {command} --no-such-option") == 2
+        assert "unrecognized arguments: --no-such-option" in capsys.readouterr().err
 
 
 def test_published_files_are_those_that_were_measured() -> None:
     """A file that somebody edits or measures by hand has no commit to name."""
-    measured = json.loads(figures.MEASURED.read_text()) if figures.MEASURED.exists() else {}
+    measured = figures.measured()
     for part in PARTS:
         for path in part.files.values() if part.name in measured else ():
             assert measured[part.name]["files"][path.name] == digest_of(path)
@@ -56,7 +57,7 @@ def test_a_part_is_measured_once_and_again_after_a_change(
     for command in (*commands, "commit --quiet --message first"):
         published.git(*command.split())
     command = "experiments.benchmarks resampling --share 0.001 --repeats 1 --out OUT"
-    part = Part("some", command, 0.1, ("code.py",), {"resampling.json": tmp_path / "its.json"})
+    part = Part("some", (command,), 0.1, ("code.py",), {"resampling.json": tmp_path / "its.json"})
     measured: dict[str, Any] = {}
     assert not published.is_current(part, measured)
     assert published.measure(part, measured)
@@ -70,7 +71,7 @@ def test_a_part_is_measured_once_and_again_after_a_change(
     published.git("commit", "--quiet", "--all", "--message", "second")
     assert not published.is_current(part, stored)
     assert published.commits_since(part, stored["some"]["commit"]) == "1 commit"
-    assert not published.measure(replace(part, command="experiments.none"), measured)
+    assert not published.measure(replace(part, commands=("experiments.none",)), measured)
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs the history of a clone")

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from skyenv import Game
 from skyenv.analysis.choices import Path
-from skyenv.page.agents.answers import SHOWN, _bids, _solved, answer, first_bid, puzzle
+from skyenv.page.agents.puzzles import SHOWN, _bids, _solved, answer, first_bid, puzzle
 from skyenv.rules.actions import BID_DONE, PASS
 from skyenv.solving.best_response import Evaluator, seat_value
 

@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
-from skyenv.page.agents.answers import first_bid
+from skyenv.page.agents.puzzles import first_bid
 from skyenv.page.errors import PageError
 from skyenv.page.requests import (
     Handler,

@@ -14,10 +14,10 @@ from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
-from skyenv.page.agents.answers import Puzzle, answer, first_bid, puzzle
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.agents.jobs import advise, move
 from skyenv.page.agents.preparing import Preparation
+from skyenv.page.agents.puzzles import Puzzle, answer, first_bid, puzzle
 from skyenv.page.browsers import new_token
 from skyenv.page.cache import LRUCache
 from skyenv.page.errors import PageError, StorageError
@@ -43,7 +43,7 @@ PEOPLE: Final = "people"
 LESSON: Final = "lesson"
 # Of the games of puzzles: how their keys begin, and the other player.
 PUZZLE: Final = "puzzle-no-"
-PUZZLER: Final = "greedy"
+PUZZLE_OPPONENT: Final = "greedy"
 _log = logging.getLogger("skyenv.page")
 
 
@@ -196,7 +196,7 @@ class GameServer:
         """
         self.preparation.require_rules()
         deal = await asyncio.to_thread(puzzle, number)
-        seats = [AGENT + PUZZLER] * 2
+        seats = [AGENT + PUZZLE_OPPONENT] * 2
         seats[deal.seat] = ME
         request = GameRequest(2, "front", deal.seed, tuple(seats), f"{PUZZLE}{number}", ("", ""))
         return await self.make(replace(request, task=deal.task), browser)

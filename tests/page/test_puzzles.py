@@ -1,16 +1,19 @@
 """Bidding puzzles and their exact answers."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
-from pages import act, begin, payload
+from pages import Json, act, begin, payload, wait_for_turn
 from starlette.testclient import TestClient
 
 from skyenv import Game
+from skyenv.agents import decide_game
 from skyenv.analysis.choices import Path
-from skyenv.page.agents.puzzles import SHOWN, _bids, _solved, answer, first_bid, puzzle
+from skyenv.page.agents.puzzles import EQUILIBRIUM, SHOWN, _choices, _solved, answer, puzzle, reply
 from skyenv.rules.actions import BID_DONE, PASS
 from skyenv.solving.best_response import Evaluator, seat_value
+from skyenv_agents import GreedyAgent
 
 NUMBER = 2  # of alea-3, which is solved at once
 
@@ -22,7 +25,7 @@ def test_the_best_bids_of_all_hands_are_worth_the_best_response() -> None:
     value = evaluator.best_responses(policy)[deal.seat]
     seat_value(opening.tree, policy, evaluator.reach, evaluator.worth, deal.seat, True)
     best = [
-        max(evaluator.worth[node, hand] for _, node in _bids(opening.tree, deal.seat, hand))
+        max(evaluator.worth[node, hand] for _, node in _choices(opening.tree, deal.seat, hand, 0))
         for hand in range(len(opening.hands[deal.seat]))
     ]
     assert sum(best) == pytest.approx(value)
@@ -40,11 +43,19 @@ def bids_of(game: Game, path: Path = ()) -> Iterator[Path]:
             yield from bids_of(after, (*path, action))
 
 
+def judged(game: Game, path: Path, seat: int) -> list[Json]:
+    """Return the decisions of a seat after a choice, judged."""
+    after = game.copy()
+    for action in path:
+        after.play(action)
+    return list(answer(after, seat, lambda so_far: None)["decisions"])
+
+
 def test_an_answer_ranks_exactly_the_legal_bids() -> None:
     deal = puzzle(NUMBER)
     game = Game(task=deal.task, seed=deal.seed)
     assert game.seat == deal.seat
-    found = [answer(deal, path, lambda so_far: None) for path in bids_of(game)]
+    found = [judged(game, path, deal.seat)[0] for path in bids_of(game)]
     values = sorted((one["own"]["value"] for one in found), reverse=True)
     assert len({one["own"]["text"] for one in found}) == len(found) > 3
     for one in found:
@@ -52,27 +63,55 @@ def test_an_answer_ranks_exactly_the_legal_bids() -> None:
         assert one["cost"] == pytest.approx(values[0] - one["own"]["value"], abs=0.011)
 
 
-def test_puzzles_are_answered_after_the_first_bid(ann: TestClient) -> None:
+@pytest.mark.parametrize("number", [NUMBER, NUMBER + 1])
+def test_what_is_built_after_the_auction_is_worth_what_it_pays(number: int) -> None:
+    """The line goes on against the equilibrium; nothing is left to chance then."""
+    deal, greedy, built = puzzle(number), GreedyAgent(), 0
+    for seed in range(deal.seed, deal.seed + 20):
+        game = Game(task=deal.task, seed=seed)
+        while not game.is_over:
+            bids = game.seat == deal.seat
+            for action in [decide_game(game, greedy)] if bids else reply(game, lambda _: None):
+                game.play(action)
+        found = judged(game, (), deal.seat)
+        assert all(one["cost"] >= 0 for one in found)
+        if found[-1]["own"]["text"].startswith("build"):
+            built += 1
+            payoff = game.events[-1]["payoff"][deal.seat]
+            assert found[-1]["own"]["value"] == pytest.approx(payoff, abs=0.006)
+    assert built
+
+
+def test_puzzles_are_answered_choice_by_choice(ann: TestClient) -> None:
     ann.get("/")
     pages = [ann.get(f"/puzzle?number={NUMBER}", follow_redirects=False) for _ in range(2)]
     (page,) = {one.headers["location"] for one in pages}  # a number is one game
     seat = f"/api/seats/{page.removeprefix('seat/')}"
-    assert ann.get(f"{seat}/answer").status_code == 409
+    assert ann.get(f"{seat}/answer").json()["decisions"] == []
     state = payload(ann, seat)
-    assert state["puzzle"] == {"number": NUMBER, "answered": False}
+    assert state["puzzle"] == {"number": NUMBER, "date": "2 January 1", "decisions": 0}
+    assert state["names"].count(EQUILIBRIUM) == 1
     assert act(ann, seat, state, PASS).status_code == 200
-    assert ann.get(f"{seat}/answer").json()["own"]["text"].startswith("pass")
+    (one,) = ann.get(f"{seat}/answer").json()["decisions"]
+    assert one["own"]["text"].startswith("pass")
+    state = wait_for_turn(ann, seat)
+    assert state["over"]
+    assert state["puzzle"]["decisions"] == 1
+    assert not state["people"]["can_rematch"]
     assert ann.get("/puzzle", follow_redirects=False).headers["location"] != page
-    assert ann.get("/puzzle?number=999999999999").status_code == 400
+    tomorrow = datetime.now(UTC).date().toordinal() + 1
+    for wrong in (0, tomorrow + 1, 999999999999):
+        assert ann.get(f"/puzzle?number={wrong}").status_code == 400
 
 
 def test_other_games_have_no_answer(ann: TestClient) -> None:
     """Keys are the client's own."""
     deal = puzzle(NUMBER)
     seats = ["me" if seat == deal.seat else "agent:greedy" for seat in range(2)]
-    wanted = {"task": deal.task, "seed": f"{deal.seed + 1}"}
+    wanted = {"task": deal.task, "seed": f"{deal.seed}"}
     other = begin(ann, seats, **wanted, idempotency_key=f"puzzle-no-{NUMBER}")
     assert act(ann, other, payload(ann, other), PASS).status_code == 200
     assert ann.get(f"{other}/answer").status_code == 409
-    assert first_bid((79, 80)) == ()
-    assert first_bid((79, BID_DONE, PASS)) == (79, BID_DONE)
+    assert payload(ann, other)["puzzle"] is None
+    with pytest.raises(AssertionError, match="there is no agent 'equilibrium'"):
+        begin(ann, ["me", f"agent:{EQUILIBRIUM}"])

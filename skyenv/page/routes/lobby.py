@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.checks import check_integer
 from skyenv.engine.openings import TASK_TEXTS, TASKS
 from skyenv.page.agents.catalogue import strengths
 from skyenv.page.errors import PageError
@@ -110,14 +111,15 @@ async def _tutorial(request: Request) -> Response:
 
 
 async def _puzzle(request: Request) -> Response:
-    """Redirect to a puzzle of the browser, ``?number=``; without a number to that of the day.
+    """Redirect to a puzzle of the browser, ``?number=``, its day's; without a number to today's.
 
     Raises:
-        PageError: the browser has no name; the lobby gives it one.
+        PageError: the browser has no name, which the lobby gives it, or the day is yet to come.
     """
-    wanted = number(request, "number")
     today = datetime.now(UTC).date().toordinal()
-    link = await server_of(request).puzzle(browser_of(request), today if wanted is None else wanted)
+    day = today if (wanted := number(request, "number")) is None else wanted
+    check_integer("number", day, 1, today, PageError)
+    link = await server_of(request).puzzle(browser_of(request), day)
     return RedirectResponse(f"seat/{link.token}", 303)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Awaitable, Callable
+from datetime import date
 from typing import Final
 
 from starlette.requests import HTTPConnection, Request
@@ -13,7 +14,6 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
-from skyenv.page.agents.puzzles import first_bid
 from skyenv.page.errors import PageError
 from skyenv.page.requests import (
     Handler,
@@ -82,7 +82,6 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
     if (number(request, "undone") or 0) != session.undone:
         known = 0  # they contain what was taken back
     is_owner = session.stored.owner == link.browser
-    number_of = puzzle_number(session.stored)
     about: Payload = {  # of the same moment as the state: no await in between
         "step": int(game.state["decisions"]),
         "behind": behind,
@@ -93,9 +92,7 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
         "pause": session.stored.pause,
         "trouble": session.trouble,
         "lesson": None if session.lesson is None else session.lesson.payload(),
-        "puzzle": None
-        if number_of is None or link.seat is None
-        else {"number": number_of, "answered": bool(first_bid(session.position.actions))},
+        "puzzle": None if link.seat is None else _puzzle(session),
         "watching": link.seat is None,
         "open_hands": viewer is None,
         "owner": is_owner,
@@ -108,6 +105,16 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
     }
     parts = digests(request.query_params.get("drawn", ""))  # already on the page
     return await asyncio.to_thread(lambda: JSONResponse(view.payload(known, parts) | about))
+
+
+def _puzzle(session: Session) -> Payload | None:
+    """Return the puzzle that a game is: number, date, and how many decisions have been made."""
+    number = puzzle_number(session.stored)
+    if number is None:
+        return None
+    day = date.fromordinal(number)
+    made = len(session.position.choices.made)
+    return {"number": number, "date": f"{day.day} {day:%B %Y}", "decisions": made}
 
 
 def _doing(
@@ -219,7 +226,7 @@ async def _replay_own(request: Request) -> Response:
 
 
 async def _answer(request: Request) -> Response:
-    """Return the exact worth of the first bid of a puzzle."""
+    """Return the exact worth of a seat's choices in a puzzle."""
     server, link, session = await seat_of(request)
     return JSONResponse(await unless_gone(request, server.answer(session, link)))
 

@@ -1,4 +1,4 @@
-// A bidding puzzle: the exact answer after the first bid, and this browser's score.
+// A bidding puzzle: the exact worth of each choice made, and this browser's score.
 import { ask, at } from "./api.js";
 import { $, el, table } from "./dom.js";
 import { many, signed } from "./format.js";
@@ -6,65 +6,72 @@ import { api, attempt, onState } from "./seat.js";
 import { keep, kept } from "./settings.js";
 
 const DEALS = 10; // how many make a score
-const SCORE = "puzzles"; // what this browser remembers: [number, cost] of its last puzzles
-let wanted = -1; // the puzzle whose answer was asked for
+const SCORE = "puzzle-costs"; // what this browser remembers: [number, costs] of its last puzzles
+let wanted = ""; // the decisions whose answer was asked for
 
 const vp = (value) => `${signed(value.toFixed(2))} VP`;
+const sum = (costs) => costs.reduce((all, one) => all + one, 0);
 
-/** The costs of the last puzzles, with that of `number`, which counts once. */
-function score(number, cost) {
+/** The costs of the last puzzles, with those of `number`: each decision counts once. */
+function score(number, costs) {
   const before = JSON.parse(kept(SCORE) ?? "[]");
-  const all = before.some(([one]) => one === number) ? before : [...before, [number, cost]];
-  keep(SCORE, JSON.stringify(all.slice(-DEALS)));
-  return all.slice(-DEALS).map(([, lost]) => lost);
+  const first = before.find(([one]) => one === number)?.[1] ?? [];
+  const others = before.filter(([one]) => one !== number);
+  const all = [...others, [number, [...first, ...costs.slice(first.length)]]].slice(-DEALS);
+  keep(SCORE, JSON.stringify(all));
+  return all.map(([, lost]) => sum(lost));
+}
+
+/** A choice beside the best one; opened, what others are worth. */
+function judged({ own, best, cost, choices }) {
+  const verdict =
+    cost < 0.01
+      ? ` is best, worth ${vp(own.value)}.`
+      : ` costs ${vp(cost)}. Best: ${best.text}, worth ${vp(best.value)}.`;
+  const rows = choices.map(({ text, value }) =>
+    el(
+      text === own.text ? "tr.choice" : "tr",
+      el("th", { scope: "row" }, text),
+      el("td", vp(value)),
+    ),
+  );
+  const heads = ["choice", "worth"];
+  return el("details", el("summary", el("b", own.text), verdict), table("table", heads, rows));
 }
 
 const load = (number) =>
   attempt(async () => {
-    $("puzzle-answer").replaceChildren(el("p.small", "Solving this auction exactly …"));
+    const solving = el("p.small", "Solving this auction exactly …");
+    $("puzzle-answer").append(solving);
     try {
-      const { own, best, cost, choices, error } = await ask(`${api}/answer`);
-      const verdict = cost < 0.01 ? "Yours is best." : `Yours, ${own.text}, cost ${vp(cost)}.`;
-      const rows = choices.map(({ text, value }) =>
-        el(
-          text === own.text ? "tr.choice" : "tr",
-          el("th", { scope: "row" }, text),
-          el("td", vp(value)),
-        ),
+      const { decisions, error } = await ask(`${api}/answer`);
+      const exact = `Against the equilibrium in the other seat, exact to ${error.toFixed(3)} VP.`;
+      $("puzzle-answer").replaceChildren(...decisions.map(judged), el("p.small", exact));
+      const costs = score(
+        number,
+        decisions.map(({ cost }) => cost),
       );
-      const exact = `Against the equilibrium, to ${error.toFixed(3)} VP, if you play on perfectly.`;
-      $("puzzle-answer").replaceChildren(
-        el("p", el("b", `Best: ${best.text}, worth ${vp(best.value)}.`), ` ${verdict}`),
-        el(
-          "details",
-          el("summary", "what other choices are worth"),
-          table("table", ["choice", "worth"], rows),
-          el("p.small", exact),
-        ),
-      );
-      const costs = score(number, cost);
-      const lost = costs.reduce((sum, one) => sum + one, 0);
       const found = costs.filter((one) => one < 0.01).length;
       $("puzzle-score").textContent =
-        `Last ${many(costs.length, "deal")}: ${found} best, ${vp(lost)} lost`;
+        `Last ${many(costs.length, "deal")}: ${found} without a loss, ${vp(sum(costs))} lost`;
     } catch (problem) {
-      wanted = -1;
-      $("puzzle-answer").replaceChildren();
+      wanted = "";
+      solving.remove();
       throw problem;
     }
   });
 
 /** @param {State} state */
-function show({ puzzle }) {
+function show({ puzzle, undone }) {
   $("puzzle").hidden = !puzzle;
-  if (!puzzle || wanted === puzzle.number) return;
-  const { number, answered } = puzzle;
-  $("puzzle-title").textContent = `Puzzle ${number}: find the best bid`;
-  $("puzzle-next").href = at(`/puzzle?number=${number + 1}`);
-  $("puzzle-next").hidden = !answered;
-  if (!answered) return;
-  wanted = number;
-  load(number);
+  if (!puzzle || wanted === `${undone}:${puzzle.decisions}`) return;
+  const { number, date, decisions } = puzzle;
+  $("puzzle-title").textContent = `Puzzle of ${date}`;
+  $("puzzle-next").href = at(`/puzzle?number=${number - 1}`);
+  $("puzzle-next").hidden = !decisions || number === 1;
+  wanted = `${undone}:${decisions}`;
+  if (decisions) load(number);
+  else $("puzzle-answer").replaceChildren();
 }
 
 /** Show the puzzle if this is one. */

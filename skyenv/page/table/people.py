@@ -6,7 +6,7 @@ from dataclasses import replace
 from skyenv.page.browsers import new_token
 from skyenv.page.errors import PageError
 from skyenv.page.storage import ANY_BROWSER, Link
-from skyenv.page.table.server import PEOPLE, GameServer, new_game
+from skyenv.page.table.server import PEOPLE, GameServer, new_game, puzzle_number
 from skyenv.page.table.session import Session
 from skyenv.page.view.payloads import Payload
 from skyenv.seeds import fresh_seed
@@ -65,14 +65,16 @@ async def payload(server: GameServer, session: Session, link: Link) -> Payload:
     watching = next((each for each in session.links if each.browser == ANY_BROWSER), None)
     ways = [watcher.link for watcher in server.watchers(link.game)]
     others = {way.browser for way in ways if way.seat is None} - {link.browser}
-    is_over = session.game.is_over and session.lesson is None
+    is_single = session.lesson is not None or puzzle_number(stored) is not None
     return {
         "seats": [_seat(server, session, seat, link) for seat in range(stored.players)],
         "spectators": len(others),
         "owner": is_owner,
         "watch": f"/seat/{watching.token}" if watching and is_owner else None,
         "rematch": f"/seat/{rematch.token}" if rematch else None,
-        "can_rematch": is_over and (link.seat is not None or is_owner),
+        "can_rematch": session.game.is_over
+        and not is_single
+        and (link.seat is not None or is_owner),
         "taken_back": stored.taken_back,
     }
 

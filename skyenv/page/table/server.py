@@ -17,7 +17,7 @@ from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.agents.jobs import advise, move
 from skyenv.page.agents.preparing import Preparation
-from skyenv.page.agents.puzzles import Puzzle, answer, first_bid, puzzle
+from skyenv.page.agents.puzzles import EQUILIBRIUM, answer, puzzle, reply
 from skyenv.page.browsers import new_token
 from skyenv.page.cache import LRUCache
 from skyenv.page.errors import PageError, StorageError
@@ -41,9 +41,8 @@ CHANGED: Final = "changed"
 PEOPLE: Final = "people"
 # The idempotency key of a browser's only lesson; keys from browsers are longer.
 LESSON: Final = "lesson"
-# Of the games of puzzles: how their keys begin, and the other player.
+# How the idempotency keys of puzzles begin.
 PUZZLE: Final = "puzzle-no-"
-PUZZLE_OPPONENT: Final = "greedy"
 _log = logging.getLogger("skyenv.page")
 
 
@@ -196,25 +195,21 @@ class GameServer:
         """
         self.preparation.require_rules()
         deal = await asyncio.to_thread(puzzle, number)
-        seats = [AGENT + PUZZLE_OPPONENT] * 2
+        seats = [AGENT + EQUILIBRIUM] * 2
         seats[deal.seat] = ME
         request = GameRequest(2, "front", deal.seed, tuple(seats), f"{PUZZLE}{number}", ("", ""))
         return await self.make(replace(request, task=deal.task), browser)
 
     async def answer(self, session: Session, link: Link) -> Payload:
-        """Return the exact worth of the first bid of a puzzle (:func:`answer`).
+        """Return the exact worth of a seat's choices in a puzzle (:func:`answer`).
 
         Raises:
-            PageError: this is no puzzle, or that seat hasn't bid yet.
+            PageError: this is no puzzle, or the link is for spectators.
         """
-        number, path = puzzle_number(session.stored), first_bid(session.position.actions)
-        if number is None or link.seat is None or not path:
-            raise PageError("there is no answer before the first bid of a puzzle", 409)
-        deal = await asyncio.to_thread(puzzle, number)
-        stored = session.stored  # keys are the client's: the deal must be the puzzle's
-        if deal != Puzzle(str(stored.task), stored.seed, link.seat):
-            raise PageError("this game is no puzzle", 409)
-        return await self.workers.ask(partial(answer, deal, path), Priority.HINT)
+        if puzzle_number(session.stored) is None or link.seat is None:
+            raise PageError("only the player of a puzzle gets an answer", 409)
+        job = partial(answer, session.game.copy(), link.seat)
+        return await self.workers.ask(job, Priority.HINT)
 
     async def _deal(self, browser: str, agents: tuple[str, str], **options: Any) -> Link:
         """Store a game with the lesson's deal; return the link to the person's seat, the first."""
@@ -426,9 +421,9 @@ class GameServer:
         if session.lesson is not None:
             actions = session.lesson.answer
         else:
-            entry = await self._agent(name)
+            play = reply if name == EQUILIBRIUM else partial(move, await self._agent(name))
             began = time.monotonic()
-            actions = await self.workers.ask(partial(move, entry, position.game.copy()))
+            actions = await self.workers.ask(partial(play, position.game.copy()))
         await self._wait(session, began)
         pause = FIRST_RETRY
         while True:
@@ -605,9 +600,9 @@ def _first_links(request: GameRequest, game: str, browser: str) -> list[Link]:
 
 def puzzle_number(stored: StoredGame) -> int | None:
     """Return the number of the puzzle that a game is; None: it is none."""
-    key = stored.idempotency_key or ""
-    number = key.removeprefix(PUZZLE)
-    return int(number) if key.startswith(PUZZLE) and number.isdecimal() and stored.task else None
+    # Keys are the client's; only the server sits the equilibrium at a table.
+    key = stored.idempotency_key if EQUILIBRIUM in stored.agents else None
+    return int(key.removeprefix(PUZZLE)) if key else None
 
 
 def _lesson_of(session: Session) -> tutorial.Lesson:

@@ -145,7 +145,8 @@ interface Lesson {
 
 interface Puzzle {
   number: number;
-  answered: boolean;
+  date: string;
+  decisions: number;
 }
 
 interface State {

@@ -164,7 +164,7 @@ play: $(PAGE_READY)  ## open the page: play against people and agents, replay re
 	$(BIN)/python -m skyenv play $(PLAY)
 
 speed: $(READY)  ## the figures of docs/results/speed.md
-	$(BIN)/python -m experiments.benchmarks speed start
+	$(BIN)/python -m experiments.benchmarks speed
 
 .venv-peers/.ready: experiments/benchmarks/peers.txt pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)

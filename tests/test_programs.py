@@ -24,7 +24,7 @@ from skyenv_agents import GreedyAgent
 pytestmark = pytest.mark.programs
 
 
-SLOW = {"game", "pictures", "start", "tasks"}
+SLOW = {"game", "pictures", "tasks"}
 
 
 PUBLISHED = {path.stem for path in figures.RESULTS.glob("*.json")} & BENCHMARKS.keys()
@@ -137,7 +137,6 @@ BASELINES = {
         "--decisions 512 --environments 8 --steps 32 --batch 64 --paired-seeds 1",
         "runs/maskable/model.zip",
     ),
-    "two_policies": ("50", "game 50: VP of the seats "),
 }
 # Baselines with an environment of their own, which tests/experiments/baselines runs.
 WITH_REQUIREMENTS = {"rllib_self_play"}

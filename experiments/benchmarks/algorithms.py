@@ -6,9 +6,6 @@ budget, seed) writes FOLDER/ALGORITHM-TASK-BUDGET-SEED.json. The same command ma
 runs; Ctrl-C loses only the current one. All runs in the folder, of any command, are summarized in
 its algorithms.json and algorithms.png. NFSP needs the package ``dm-tree``.
 
-``--sweep`` compares hyperparameters instead: each combination of an algorithm's grid
-(experiments/benchmarks/learners.py) by one seed, on training openings, in FOLDER/sweep.
-
 ``--algorithms MODULE:LEARNER`` adds a learner of one's own, a function from a
 :class:`experiments.benchmarks.learners.Problem` to a generator of decisions and answers.
 
@@ -61,8 +58,6 @@ WORST: Final = 5
 IN_FILES: Final = str.maketrans(":/", "..")
 # NashConv in the picture, in VP.
 LIMITS: Final = (1e-2, 10.0)
-# Seed of runs that choose hyperparameters, which no published run has.
-SWEEP_SEED: Final = 10_000
 
 # A run's file: its `"label"`, `"task"`, `"budget"`, number of `"openings"` and `"points"`, which
 # have `"decisions"`, `"seconds"` of processor time (learning alone), and `"nash_conv"`, in VP for
@@ -105,12 +100,6 @@ class AlgorithmsOptions(Options):
         10**6, "budget of those that learn from play; tabular ones take 100 times as many", low=64
     )
     openings: int = option(32, "held-out openings to measure on", low=1, high=256)
-    sweep: bool = option(False, "compare hyperparameters, by one seed on training openings")
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the runs."""
-        return self.out / "sweep" if self.sweep else self.out
 
 
 # ---- runs ----
@@ -172,32 +161,22 @@ def planned(options: AlgorithmsOptions) -> Iterator[tuple[Algorithm, str, int, P
     """Algorithm, task, seed and file of each run; a seed of all of them before the next one.
 
     Raises:
-        OptionError: there is no such algorithm, or nothing to choose in a sweep.
+        OptionError: there is no such algorithm.
     """
     algorithms = {name: algorithm_of(name) for name in options.algorithms}
-    seeds = range(options.seeds)
-    if options.sweep:
-        seeds = range(SWEEP_SEED, SWEEP_SEED + 1)
-        algorithms = {
-            f"{name},{text}": variant
-            for name, algorithm in algorithms.items()
-            for text, variant in algorithm.variants().items()
-        }
-        if not algorithms:
-            raise OptionError("--sweep needs an algorithm with a grid of values to choose from")
-    for seed, task, name in itertools.product(seeds, options.tasks, algorithms):
-        if options.sweep or seed < algorithms[name].seeds:
+    for seed, task, name in itertools.product(range(options.seeds), options.tasks, algorithms):
+        if seed < algorithms[name].seeds:
             stem = f"{name}-{task}-{options.decisions}-{seed}".translate(IN_FILES)
-            yield algorithms[name], task, seed, options.folder / f"{stem}.json"
+            yield algorithms[name], task, seed, options.out / f"{stem}.json"
 
 
 def run(algorithm: Algorithm, task: str, seed: int, options: AlgorithmsOptions) -> Run:
     """Let an algorithm learn a task, and judge it now and then."""
-    openings = openings_of(task, options.openings, options.sweep)
+    openings = openings_of(task, options.openings, training=False)
     problem = Problem(task, seed, options.decisions, openings)
     points, answers = zip(*judged(algorithm, problem), strict=True)
     more = mistakes_of(problem.openings, answers[-1])
-    if algorithm.share == 1 and not options.sweep and "/" not in task:  # others learn on the same
+    if algorithm.share == 1 and "/" not in task:  # others learn on the same
         training = openings_of(task, options.openings, training=True)
         more["training"] = nash_convs(training, answers[-1])
     kept = {"label": algorithm.label, "task": task, "seed": seed, "budget": options.decisions}
@@ -214,7 +193,7 @@ def curves(options: AlgorithmsOptions) -> list[Curve]:
         CheckpointError: a file is damaged, or its run was measured on other openings.
     """
     found: dict[tuple[str, str, int], list[Run]] = {}
-    for path in sorted(options.folder.glob("*-*-*-*.json")):
+    for path in sorted(options.out.glob("*-*-*-*.json")):
         content = read_json(path)
         if content.get("openings") != options.openings:
             raise CheckpointError(
@@ -232,7 +211,7 @@ def curves(options: AlgorithmsOptions) -> list[Curve]:
     ranges = {
         task: np.array([Evaluator(opening.tree).payoff_range for opening in openings])
         for task in {key[0] for key in found}
-        for openings in [openings_of(task, options.openings, options.sweep)]
+        for openings in [openings_of(task, options.openings, training=False)]
     }
     return [curve(*key, runs, ranges[key[0]]) for key, runs in ordered]
 
@@ -343,7 +322,7 @@ def compare(options: AlgorithmsOptions) -> None:
     """Make the runs that aren't there, and the figures of all."""
     check_plots()
     use_processor(1)
-    options.folder.mkdir(parents=True, exist_ok=True)
+    options.out.mkdir(parents=True, exist_ok=True)
     for algorithm, task, seed, path in [*planned(options)]:
         if not path.exists():
             write_atomically(path, json.dumps(run(algorithm, task, seed, options)))
@@ -354,8 +333,8 @@ def compare(options: AlgorithmsOptions) -> None:
     }
     print("\n\n".join(markdown(table) for table in tables.values()))
     figures = [one for group in found for one in group.figures]
-    write(options.folder / "algorithms.json", METHOD, figures, **tables)
-    draw(found, options.folder / "algorithms.png")
+    write(options.out / "algorithms.json", METHOD, figures, **tables)
+    draw(found, options.out / "algorithms.png")
 
 
 if __name__ == "__main__":

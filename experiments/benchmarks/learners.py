@@ -10,7 +10,6 @@ seed. Hyperparameters are in the calls below and in ALGORITHMS.
 """
 
 import importlib
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -92,9 +91,9 @@ def _tabular(
 # ---- policy gradients ----
 
 
-def vanilla_gradient(problem: Problem, **options: Any) -> Learner:
+def vanilla_gradient(problem: Problem) -> Learner:
     """Return REINFORCE, :mod:`experiments.baselines.reinforce`."""
-    for decisions, network in reinforce.train(problem.task, problem.seed, **options):
+    for decisions, network in reinforce.train(problem.task, problem.seed):
         yield decisions, partial(answers, reinforce.NetworkAgent(network))
 
 
@@ -118,11 +117,13 @@ def ppo(problem: Problem, **options: Any) -> Learner:
         training.update()
 
 
-def maskable_ppo(problem: Problem, **changes: Any) -> Learner:
+def maskable_ppo(problem: Problem) -> Learner:
     """Return sb3-contrib's MaskablePPO against its own latest policy, in changing seats."""
-    words = "--steps 16 --batch 256 --gamma 1 --hidden 128 128 --activation Tanh --seed"
-    options = sb3_maskable_ppo.parser().parse_args([*words.split(), str(problem.seed)])
-    vars(options).update(changes)
+    words = (
+        "--steps 16 --batch 256 --gamma 1 --hidden 128 128 --activation Tanh --learning-rate 0.001"
+    )
+    given = [*words.split(), "--seed", str(problem.seed)]
+    options = sb3_maskable_ppo.parser().parse_args(given)
     decisions = 0
 
     def count(local: Mapping[str, Any], _: Any) -> bool:
@@ -142,30 +143,32 @@ def maskable_ppo(problem: Problem, **changes: Any) -> Learner:
 # ---- OpenSpiel ----
 
 
-def open_spiel_gradient(problem: Problem, **changes: Any) -> Learner:
-    """Return OpenSpiel's `pytorch.policy_gradient` with a loss, `loss_str`; one agent per seat."""
+def open_spiel_gradient(problem: Problem, loss: str) -> Learner:
+    """Return OpenSpiel's `pytorch.policy_gradient` with a loss; one agent per seat."""
     from open_spiel.python.pytorch.policy_gradient import PolicyGradient
-
-    options = {
-        "hidden_layers_sizes": (128,),
-        "batch_size": 32,
-        "critic_learning_rate": 5e-3,
-        "pi_learning_rate": 2e-3,
-        "entropy_cost": 0.05,
-        "num_critic_before_pi": 1,
-        "optimizer_str": "adam",
-    }
 
     torch.manual_seed(problem.seed)
     np.random.seed(problem.seed)
     return _self_play(
         problem,
-        lambda *sizes: PolicyGradient(*sizes, **{**options, **changes}),
+        lambda seat, size, actions: PolicyGradient(
+            seat,
+            size,
+            actions,
+            loss_str=loss,
+            hidden_layers_sizes=(128,),
+            batch_size=32,
+            critic_learning_rate=5e-3,
+            pi_learning_rate=2e-3,
+            entropy_cost=0.05,
+            num_critic_before_pi=1,
+            optimizer_str="adam",
+        ),
         lambda agent: agent.policy_logits_network,
     )
 
 
-def nfsp(problem: Problem, learning_rate: float = 1e-3, anticipatory: float = 0.1) -> Learner:
+def nfsp(problem: Problem) -> Learner:
     """Return NFSP of OpenSpiel's `pytorch.nfsp`, whose policy is the average policy.
 
     The options are those of its example for Leduc poker, with smaller buffers and more frequent
@@ -182,10 +185,10 @@ def nfsp(problem: Problem, learning_rate: float = 1e-3, anticipatory: float = 0.
             hidden_layers_sizes=[128],
             reservoir_buffer_capacity=REMEMBERED,
             replay_buffer_capacity=REMEMBERED,
-            anticipatory_param=anticipatory,
+            anticipatory_param=0.1,
             batch_size=128,
-            rl_learning_rate=learning_rate,
-            sl_learning_rate=learning_rate,
+            rl_learning_rate=1e-3,
+            sl_learning_rate=1e-3,
             optimizer_str="adam",
             learn_every=16,
             min_buffer_size_to_learn=128,
@@ -258,58 +261,34 @@ class Algorithm(NamedTuple):
         start: creates the learner of a problem.
         share: multiple of the budget of decisions.
         seeds: most runs.
-        grid: values of options to choose from, by name; --sweep tries all combinations.
     """
 
     label: str
     start: Callable[..., Learner]
     share: int = 1
     seeds: int = 1000
-    grid: Mapping[str, Sequence[float]] = {}
-
-    def variants(self) -> "dict[str, Algorithm]":
-        """Return the algorithm with each combination of the grid, by its text; none without one."""
-        found: dict[str, Algorithm] = {}
-        for values in itertools.product(*self.grid.values()) if self.grid else ():
-            options = dict(zip(self.grid, values, strict=True))
-            text = ",".join(f"{name}={value:g}" for name, value in options.items())
-            found[text] = Algorithm(f"{self.label}, {text}", partial(self.start, **options))
-        return found
 
 
 # Multiple of the budget for tabular algorithms, whose decisions cost much less.
 TABULAR: Final = 100
-RATES: Final = {"learning_rate": (5e-4, 1e-3, 2e-3)}
 # Magnetic mirror descent (Sokota et al. 2023) by the project's trainer. Its loss is that of the
 # policy gradient plus two KL divergences. The one from a uniform magnet is `entropy`, up to a
 # constant. The one from the rollout's policy is `mean_kl`, as without averaging the mean of the
 # weights is the latest network. PPO's clipping is as wide as possible, and no update stops early.
 MMD: Final = partial(ppo, averaging=0.0, clip=1.0, target_kl=1e9, mean_kl=0.5)
-ENTROPIES: Final = {"entropy": (0.1, 0.3, 1.0), "final_entropy": (0.03, 0.3)}
-GRADIENTS: Final = {"pi_learning_rate": (5e-4, 2e-3), "entropy_cost": (0.05, 0.3)}
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "cfr+": Algorithm("CFR+", cfr_plus, TABULAR, seeds=1),
     "mccfr": Algorithm("MCCFR, external sampling", mccfr, TABULAR),
-    "reinforce": Algorithm("REINFORCE", vanilla_gradient, grid=RATES),
-    "ppo": Algorithm("PPO (skyenv)", partial(ppo, entropy=0.0), grid=RATES),
+    "reinforce": Algorithm("REINFORCE", vanilla_gradient),
+    "ppo": Algorithm("PPO (skyenv)", partial(ppo, entropy=0.0)),
     "ppo-kl": Algorithm(
-        "PPO (skyenv), entropy and KL",
-        partial(ppo, entropy=0.3, final_entropy=0.03, mean_kl=0.1),
-        grid=ENTROPIES,
+        "PPO (skyenv), entropy and KL", partial(ppo, entropy=0.3, final_entropy=0.03, mean_kl=0.1)
     ),
-    "mmd": Algorithm(
-        "MMD (skyenv)",
-        partial(MMD, entropy=0.3, final_entropy=0.3),
-        grid=ENTROPIES,
-    ),
-    "maskable-ppo": Algorithm("MaskablePPO", partial(maskable_ppo, learning_rate=1e-3), grid=RATES),
-    "nfsp": Algorithm("NFSP (OpenSpiel)", nfsp, grid=RATES),
+    "mmd": Algorithm("MMD (skyenv)", partial(MMD, entropy=0.3, final_entropy=0.3)),
+    "maskable-ppo": Algorithm("MaskablePPO", maskable_ppo),
+    "nfsp": Algorithm("NFSP (OpenSpiel)", nfsp),
     **{
-        loss: Algorithm(
-            f"{loss.upper()} (OpenSpiel)",
-            partial(open_spiel_gradient, loss_str=loss),
-            grid=GRADIENTS,
-        )
+        loss: Algorithm(f"{loss.upper()} (OpenSpiel)", partial(open_spiel_gradient, loss=loss))
         for loss in ("qpg", "rpg", "a2c")
     },
 }

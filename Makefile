@@ -122,7 +122,7 @@ $(LOWEST)/.ready: pyproject.toml constraints.txt
 test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest versions that pyproject.toml allows
 	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python -m pytest -W default::DeprecationWarning \
 		tests/rules tests/envs tests/knowledge tests/records $(wildcard tests/test_game*.py) \
-		tests/test_checks.py tests/test_information.py tests/test_observation.py tests/test_properties.py
+		tests/test_checks.py tests/test_information.py tests/test_observation.py
 
 $(RAY)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(RAY)

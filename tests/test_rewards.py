@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from skyenv import Game, Games, OptionError, fifth_avenue_v0
+from skyenv import Game, Games, OptionError
 from skyenv.engine.rewards import RewardFunction, Transition
 
 
@@ -28,42 +28,26 @@ NAMED: dict[str, RewardFunction] = {
 }
 
 
-def paid(kind: str, reward: Any, max_turns: int) -> list[Any]:
-    """The rewards of 400 random steps of a batch, which learners' environments sum, or of four
-    games of PettingZoo's.
-    """
-    options = {"num_players": 3, "reward": reward, "max_turns": max_turns}
-    random = np.random.default_rng(4)
-
-    def choose(masks: Any) -> npt.NDArray[np.int64]:
-        return np.array([random.choice(np.flatnonzero(mask)) for mask in masks])
-
+def paid(reward: Any, max_turns: int) -> list[Any]:
+    """The rewards of 400 random steps of a batch, which all environments pay."""
+    games, random = (
+        Games(5, 3, seed=1, reward=reward, max_turns=max_turns),
+        np.random.default_rng(4),
+    )
     rewards: list[Any] = []
-    if kind == "pettingzoo":
-        raw = fifth_avenue_v0.raw_env(**options)
-        for seed in range(4):
-            raw.reset(seed=seed)
-            for agent in raw.agent_iter():
-                observation, *_, terminated, truncated, _ = raw.last()
-                over = terminated or truncated
-                raw.step(None if over else int(choose([observation["action_mask"]])[0]))
-                rewards.append([agent, *raw.rewards.values()])
-    else:
-        games = Games(5, seed=1, **options)
-        for _ in range(400):
-            games.step(choose(games.mask))
-            rewards.append(games.reward.tolist())
+    for _ in range(400):
+        games.step([random.choice(np.flatnonzero(mask)) for mask in games.mask])
+        rewards.append(games.reward.tolist())
     return rewards
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", NAMED)
-@pytest.mark.parametrize("kind", ["pettingzoo", "Games"])
-def test_custom_reward_functions_equal_the_named_rewards(kind: str, name: str) -> None:
+def test_custom_reward_functions_equal_the_named_rewards(name: str) -> None:
     """In short games, so that many end; truncated games have no outcome."""
     max_turns = 500 if name == "outcome" else 6
-    rewards = paid(kind, NAMED[name], max_turns)
-    assert rewards == paid(kind, name, max_turns)
+    rewards = paid(NAMED[name], max_turns)
+    assert rewards == paid(name, max_turns)
     assert any(row[-1] for row in rewards)
 
 

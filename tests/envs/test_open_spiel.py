@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python import policy, rl_environment
+from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import (
     cfr,
     evaluate_bots,
@@ -32,9 +32,7 @@ from skyenv import (
     Game,
     IllegalActionError,
     OptionError,
-    make_agent,
 )
-from skyenv.agents import Agent, decide_game, evaluation_of
 from skyenv.engine.information import DEFAULT_EVENTS, information_state, information_tensor
 from skyenv.engine.knowledge import resample, view
 from skyenv.engine.observation import OBSERVATION_SIZE
@@ -52,12 +50,9 @@ from skyenv.rules.board import load_board
 from skyenv.rules.state import GAME_DTYPE
 from skyenv.solving.best_response import Evaluator
 from skyenv.solving.equilibrium import Solver
-from skyenv.solving.responses import policy_of
 from skyenv.solving.tree import Opening
 
 TABLES = [(2, "back"), (3, "front"), (4, "back")]
-# Openings with few positions.
-SMALLEST = {"duel-3": 573, "alea-3": 573, "set-2": 376, "park-4": 16}
 PLAYTHROUGH = Path(__file__).parent / "fifth_avenue_playthrough.txt"
 CHANCE, TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")
@@ -468,36 +463,6 @@ def test_best_responses_and_cfr_are_those_of_openspiel() -> None:
         conv = exploitability.nash_conv(game, theirs.average_policy())
         assert ours.solution().nash_conv == pytest.approx(conv, abs=1e-9)
         assert evaluator.nash_conv(ours.solution().policy) == pytest.approx(conv, abs=1e-9)
-
-
-class PolicyOfAgent(policy.Policy):  # type: ignore[misc]  # OpenSpiel has no types
-    """OpenSpiel's form of an agent's policy, asked in the dealt games themselves."""
-
-    def __init__(self, game: Any, agent: Agent) -> None:
-        super().__init__(game, [*range(game.num_players())])
-        self.agent, self.known = agent, dict[str, dict[int, float]]()
-
-    def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-        key = state.information_state_string()
-        if key not in self.known:
-            found = evaluation_of(state.to_game(), self.agent)
-            actions = [decide_game(state.to_game(), self.agent)]
-            self.known[key] = (
-                dict.fromkeys(actions, 1.0)
-                if found is None
-                else {action: found.probabilities[action] for action in state.legal_actions()}
-            )
-        return self.known[key]
-
-
-@pytest.mark.parametrize("agent", ["greedy", "random"])
-@pytest.mark.parametrize("task", SMALLEST)
-def test_nash_conv_of_agents_is_that_of_openspiel(task: str, agent: str) -> None:
-    game, made = loaded(task=task, opening=SMALLEST[task]), Opening(f"{task}/{SMALLEST[task]}")
-    theirs = exploitability.nash_conv(game, PolicyOfAgent(game, make_agent(agent)))
-    ours = Evaluator(made.tree).nash_conv(policy_of(make_agent(agent), made).policy)
-    assert ours == pytest.approx(theirs, abs=1e-9)
-    assert ours > 0
 
 
 @pytest.mark.parametrize("task", OF_AUCTIONS)

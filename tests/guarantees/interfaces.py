@@ -4,6 +4,7 @@ from typing import Any, ClassVar, Final, cast
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from skyenv import NUM_ACTIONS, Decisions, Game, Games
 from skyenv.agents import Agent, decide
@@ -24,7 +25,6 @@ class Hashing(Agent):
     uses_observation = True
 
     def act(self, decisions: Decisions) -> npt.NDArray[np.int64]:
-        assert decisions.observation is not None
         return choices(decisions.observation, decisions.mask)
 
 
@@ -125,19 +125,6 @@ class OneOfABatch(Interface):
     def ended(self) -> bytes:
         record: bytes = self.games.finished[1].tobytes()
         return record
-
-
-class Threaded(OneOfABatch):
-    """skyenv.Games with so many rows that two threads share a step."""
-
-    rows = 1100
-    more: ClassVar = {"threads": 2}
-
-    def play(self, action: int) -> None:
-        actions = self.games.mask.argmax(axis=1)
-        actions[1] = action
-        self.games.step(actions)
-        self.over = bool(self.games.done[1])
 
 
 class RowByRow(OneOfABatch):
@@ -357,7 +344,6 @@ class OpenSpiel(Interface):
 INTERFACES: Final[dict[str, type[Interface]]] = {
     "Game": OneGame,
     "Games": OneOfABatch,
-    "Games on two threads": Threaded,
     "Games row by row": RowByRow,
     "raw_env": RawAec,
     "env": Aec,
@@ -369,6 +355,14 @@ INTERFACES: Final[dict[str, type[Interface]]] = {
 }
 
 Walk = list[tuple[int, bytes, bytes]]
+
+
+def begun(name: str, players: int, side: str, seat: int = 1, **options: Any) -> Interface:
+    """A new game in an interface, unless its library isn't installed."""
+    try:
+        return INTERFACES[name](players, side, seat, **options)
+    except ImportError as error:
+        pytest.skip(str(error))
 
 
 def walked(table: Interface, most: int = 10**6) -> Walk:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from interfaces import INTERFACES, Interface, OneGame, Walk, walked
+from interfaces import INTERFACES, OneGame, Walk, begun, walked
 
 TABLES = [(2, "front"), (3, "back"), (4, "front")]
 SOME = TABLES[1:2]
@@ -25,14 +25,6 @@ def expected(players: int, side: str, turns: int = TURNS) -> tuple[Walk, bytes]:
     return walked(game), game.ended()
 
 
-def begun(name: str, players: int, side: str, seat: int = 1) -> Interface:
-    """A new game in an interface, unless its library isn't installed."""
-    try:
-        return INTERFACES[name](players, side, seat, max_turns=TURNS)
-    except ImportError as error:
-        pytest.skip(str(error))
-
-
 @pytest.mark.compiled
 @each_interface
 @pytest.mark.parametrize(("players", "side"), TABLES)
@@ -42,7 +34,7 @@ def test_equal_decisions_give_the_same_game_in_every_interface(
     walk, end = expected(players, side)
     assert len(walk) > 60
     for seat in range(players):
-        table = begun(name, players, side, seat)
+        table = begun(name, players, side, seat, max_turns=TURNS)
         seen = walk if table.sees_all else [step for step in walk if step[0] == seat]
         assert walked(table) == seen
         assert table.ended() == end or name == "OpenSpiel"  # whose chance has no stream
@@ -62,7 +54,7 @@ def test_a_copy_continues_like_the_original_and_independently(
     name: str, way: Callable[[Any], Any], players: int, side: str
 ) -> None:
     """From the start, the middle and the end; the copy's actions don't affect the original."""
-    table = begun(name, players, side)
+    table = begun(name, players, side, max_turns=TURNS)
     if name == "OpenSpiel" and way is copy.deepcopy:
         table.state, way = table.state.clone(), through_pickle  # type: ignore[attr-defined]
     whole = [step for step in expected(players, side)[0] if table.sees_all or step[0] == 1]

@@ -1,6 +1,5 @@
 """Determinizations: positions sampled from a view."""
 
-from collections.abc import Iterator
 from itertools import combinations_with_replacement
 from math import comb, prod
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from positions import positions
 from scenario import (
     as_likely,
     counted,
@@ -45,19 +45,6 @@ def cards_of(state: np.record) -> list[list[int]]:
     return listed
 
 
-def stages(players: int, side: str, agent: str = "crowd", number: int = 40) -> Games:
-    """Games at all stages, the last ones in the middle of whatever comes after some 300
-    decisions.
-    """
-    games = Games(number, players, side, 31, autoreset=False)
-    player = make_agent(agent)
-    for step in range(300):
-        rows = np.flatnonzero((games.seat >= 0) & (np.arange(number) >= step * number // 300))
-        if rows.size:
-            games.step(decide(games, player, rows), rows)
-    return games
-
-
 def batch_of(determinizations: np.ndarray, like: Games) -> Games:
     """A batch that stands in these positions; bringing it up to date changes nothing in them."""
     games = Games.of(determinizations, like.options, observation=True)
@@ -65,12 +52,6 @@ def batch_of(determinizations: np.ndarray, like: Games) -> Games:
         same_record(one, other) for one, other in zip(games.state, determinizations, strict=True)
     )
     return games
-
-
-def by_seat(games: Games) -> Iterator[tuple[int, np.recarray]]:
-    """Every seat, and what it sees of the games."""
-    for seat in range(games.num_players):
-        yield seat, view(games.state, seat)
 
 
 def exact(rows: np.ndarray, chances: dict[Any, float]) -> bool:
@@ -99,13 +80,13 @@ def hands_of(number: int, stack: list[int]) -> dict[Any, float]:
 
 @inf
 @pytest.mark.parametrize(
-    ("players", "side", "agent"),
-    [(2, "front", "crowd"), (2, "back", "hoard"), (3, "back", "crowd"), (4, "front", "hoard")],
+    ("players", "side"), [(2, "front"), (2, "back"), (3, "back"), (4, "front")]
 )
-def test_determinizations_have_the_same_view(players: int, side: str, agent: str) -> None:
+def test_determinizations_have_the_same_view(players: int, side: str) -> None:
     """The seat's view, mask and observation are equal to the byte, with all public information."""
-    games = stages(players, side, agent)
-    for seat, views in by_seat(games):
+    games = positions(players, side)
+    for seat in range(players):
+        views = view(games.state, seat)
         determinizations = resample(views, np.arange(games.num_games))
         assert view(determinizations, seat).tobytes() == views.tobytes()
         again = batch_of(determinizations, games)
@@ -117,7 +98,7 @@ def test_determinizations_have_the_same_view(players: int, side: str, agent: str
 
 def test_batched_resampling_equals_single_calls() -> None:
     """One view for many seeds, views and seeds side by side, or each alone."""
-    games = stages(3, "front")
+    games = positions(3, "front", 40)
     views = view(games.state, 1)
     seeds = np.arange(7, 7 + games.num_games)
     together = resample(views, seeds)
@@ -140,7 +121,7 @@ def test_batched_resampling_equals_single_calls() -> None:
 @pytest.mark.parametrize(("players", "side"), [(2, "front"), (4, "back")])
 def test_determinizations_can_be_played_to_the_end(players: int, side: str) -> None:
     """With legal actions only; every card is in one place."""
-    games = stages(players, side)
+    games = positions(players, side, 40)
     assert (games.state["phase"] == PHASE_BID).any()
     games = batch_of(resample(view(games.state, 0), np.arange(games.num_games)), games)
     games.state["max_turns"] = games.state["turns"] + 40

@@ -10,7 +10,6 @@ from scenario import (
     bid_colours,
     bids,
     black_stack,
-    cards,
     commissioner,
     district,
     floors,
@@ -171,21 +170,6 @@ def test_plots_decide_the_colours_of_bids(what: str, side: str) -> None:
 
 
 # ---- cards ----
-
-
-@pytest.mark.rule("AUC-8")
-def test_the_winner_pays_before_building() -> None:
-    """The coloured cards under their stack, the black ones face up under the black stack."""
-    game = bare_game(hands=["", "brown 5 6 black 4 6 6"])
-    face_down = game.state["face_down"].copy()
-    start_auction(game, ["TSQ"])
-    bids(game, "0 pass", "1 brown 5 black 4 6", "2 pass")
-    assert game.phase == "build"
-    assert cards(game, 1) == {"brown": [6], "black": [6]}
-    assert game.state["black_face_up"].tolist() == [1, 0, 1]
-    assert game.state["num_returned"].tolist() == [0, 0, 1, 0, 0]
-    assert game.state["returned"][2, 0] == 1  # a 5
-    assert (game.state["face_down"] == face_down).all()
 
 
 @pytest.mark.rule("AUC-8", "AUC-9")

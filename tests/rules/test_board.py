@@ -5,12 +5,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from skyenv import Board, BoardError, Game, Games, OptionError, load_board, make_board
 from skyenv.rules.board import as_board, default_ring
-from skyenv.rules.components import COLOURS, DISTRICTS, PLOTS
+from skyenv.rules.components import COLOURS, DISTRICTS
 
 REVERSED = ("gray", "orange", "brown", "violet", "green")
 
@@ -65,21 +64,6 @@ def test_board_files_change_only_the_named_districts(
         == Games(2, board=str(file), side=side, seed=1).board
         == board
     )
-
-
-@pytest.mark.parametrize("side", ["front", "back"])
-def test_a_board_file_may_change_every_district(tmp_path: Path, side: str) -> None:
-    """Each with a ring of its own; the record of every game holds it."""
-    rng = np.random.default_rng(2)
-    rings = {name: rng.permutation(default_ring(side)).tolist() for name in DISTRICTS}
-    text = "[rings]\n" + "".join(f"{name} = {ring}\n" for name, ring in rings.items())
-    board = load_board(board_file(tmp_path, text), side)
-    assert [list(ring) for ring in board.rings] == list(rings.values())
-    games = Games(2, side=side, board=board, seed=1)
-    for index, name in enumerate(DISTRICTS):
-        numbers = [PLOTS.index(plot) for plot in rings[name]]
-        assert games.state["ring"][1, index].tolist() == numbers + [-1] * (6 - len(numbers))
-    assert Game(side=side, board=board, seed=1).header()["rings"] == list(rings.values())
 
 
 def wrong_ring(ring: str) -> str:

@@ -112,15 +112,6 @@ def test_special_points_follow_the_3rd_6th_and_9th_business(
     assert only(place_business(nobody, 1), "vp")[0]["vp"] == [0, 0, 0, 0]
 
 
-@pytest.mark.rule("BUS-4")
-@pytest.mark.parametrize("number", [1, 2, 4, 5, 7, 8, 10, 11])
-def test_no_special_points_follow_other_businesses(number: int) -> None:
-    game = bare_game()
-    after_businesses(game, number - 1)
-    spread(game, 0, 7)
-    assert only(place_business(game, 0), "vp") == []
-
-
 @pytest.mark.rule("BUS-5", "BUS-3", "END-1")
 def test_the_twelfth_business_ends_the_game() -> None:
     """At once, without special points and further actions; the last tile still goes to the park,

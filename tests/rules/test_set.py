@@ -8,8 +8,7 @@ import pytest
 
 from scenario import as_likely, legal
 from skyenv import Game, Games
-from skyenv.engine.events import setup_outcomes
-from skyenv.rules.components import BUSINESSES, COLOURS, DISTRICTS
+from skyenv.rules.components import COLOURS, DISTRICTS
 
 MANY = 21000
 PLOTS = ["green", "violet", "gray", "green", "brown", "orange", "brown"]
@@ -61,26 +60,6 @@ def test_setups_are_random() -> None:
     for seat in range(4):
         fours = np.bincount(state["hand"][:, seat, 5, 0], minlength=5)
         assert as_likely(fours, [27405, 81200, 82215, 34200, 4845])  # C(20, k) · C(30, 4 − k)
-
-
-@pytest.mark.rule("SET-4", "SET-5")
-def test_a_deal_can_be_given() -> None:
-    """The chance of a setup can be told in its order: businesses, row, hands, tops."""
-    row = ["perfumery", "gallery"] * 9 + ["boutique", "jeweller"]
-    with pytest.raises(ValueError, match="perfumery"):  # 2 on plots and 8 exceed the nine
-        Game(2, chance=[*FIRST_BUSINESSES, *row])
-    row = list(BUSINESSES) * 5
-    hands = [[4, 5, 6, 4, 5, 4, 5, 6, 6], [6, 5, 4, 6, 5, 4, 4, 4, 5]]
-    tops = [5, 5, 4, 6, 4]
-    chance: list[int | str] = [*FIRST_BUSINESSES, *row, *hands[0], *hands[1], *tops]
-    game = Game(2, chance=chance)
-    (setup,) = game.events
-    assert setup["plots"]["TSQ"] == ["green", "gallery"]
-    assert (setup["row"], setup["tops"]) == (row, dict(zip(COLOURS, tops, strict=True)))
-    colours = {colour: [hands[1][i]] for i, colour in enumerate(COLOURS)}
-    assert setup["hands"][1] == {**colours, "black": [4, 4, 4, 5]}
-    assert setup_outcomes(setup, "front") == chance
-    assert game.seed is None
 
 
 @pytest.mark.rule("SET-6", "SET-7", "SET-9")

@@ -72,19 +72,6 @@ def test_each_option_has_its_actions_in_order(
     assert game.state["tiles"].sum() == (actions[0] == "option B")
 
 
-@pytest.mark.rule("TURN-2")
-def test_option_a_can_be_chosen_four_times() -> None:
-    """The 12 skyscrapers of the general supply last for four times; then A can't be chosen."""
-    game = bare_game()
-    for _ in range(4):
-        game.play("option A")
-        turn_of(game, 0)
-    assert (game.state["supply"][0], game.state["general"][0]) == (15, 0)
-    assert "option A" not in game.legal_names
-    turn_of(game, 1)
-    assert "option A" in game.legal_names
-
-
 @pytest.mark.rule("TURN-3", "BUS-2")
 def test_option_c_is_always_legal() -> None:
     """B with a plot for a business; C always, even with no black card left, and the move is made

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from experiments.baselines.rllib_agent import CLASS_FILE, MODULES, RllibAgent
-from skyenv.engine.games import Games
+from positions import positions
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.errors import CheckpointError
 
@@ -33,17 +33,10 @@ class Module(torch.nn.Module):
         return {"action_dist_inputs": self.layer(seen)}
 
 
-@pytest.fixture
-def games() -> Games:
-    """Games in the middle."""
-    games = Games(40, 2, "front", 3)
-    games.play_random(70)
-    return games
-
-
 @pytest.mark.parametrize("takes_mask", [True, False])
-def test_rllib_agents_have_the_modules_probabilities(games: Games, takes_mask: bool) -> None:
+def test_rllib_agents_have_the_modules_probabilities(takes_mask: bool) -> None:
     """Masked, and from a copy that stops learning."""
+    games = positions(2, "front", 40)
     module = Module(takes_mask=takes_mask)
     player = RllibAgent(module)
     logits = module.layer(torch.from_numpy(games.observation)).detach().numpy()

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from positions import positions
-from skyenv.agents import decisions_in
-from skyenv.engine.observation import OBSERVATION_SIZE, SEATS, codes_of, names
+from skyenv.engine.observation import SEATS, names
 from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
-from skyenv.rules.components import COLOURS, DISTRICTS, SIDES
-from skyenv_agents import GreedyAgent
+from skyenv.rules.components import COLOURS, DISTRICTS
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS
 from skyenv_agents.learned import layout
-from skyenv_agents.learned.layout import GROUPS, INPUTS, NUM_INPUTS, used_inputs
-from skyenv_agents.learned.prior import prior_codes
+from skyenv_agents.learned.layout import GROUPS, INPUTS, NUM_INPUTS
 
 # Of all codes.
 NAMES = [*names(), *(f"score: {name}" for name in ACTION_NAMES), "outcome"]
@@ -56,28 +52,3 @@ def test_entities_of_a_group_have_equal_features(group: layout.Group) -> None:
         ]
         assert templates == [templates[0]] * len(things)
         assert len(set(templates[0])) == len(templates[0])
-
-
-@pytest.mark.parametrize("with_prior", [False, True], ids=["plain", "prior"])
-@pytest.mark.parametrize("seats", [2, 3, 4])
-def test_omitted_inputs_are_always_0(seats: int, with_prior: bool) -> None:
-    """The used ones are at their stated columns."""
-    used = used_inputs(seats, with_prior)
-    kept = np.zeros(len(INPUTS), np.bool_)
-    kept[used.columns["trunk"]] = True
-    start = len(layout.COMMON_CODES)
-    for group in GROUPS:
-        for thing in range(group.number):
-            kept[start + thing * group.features + used.columns[group.name]] = True
-        start += group.number * group.features
-    assert np.array_equal(used.codes, INPUTS[kept])
-    assert layout.USED_BY_NUMBER[len(used.codes)] is used
-    greedy = GreedyAgent()
-    for side in SIDES:
-        games = positions(seats, side, 60)
-        codes = np.zeros((60, NUM_INPUTS), np.int16)
-        codes[:, :OBSERVATION_SIZE] = codes_of(games.observation)
-        if with_prior:
-            decisions = decisions_in(games, greedy)
-            codes[:, OBSERVATION_SIZE:] = prior_codes(greedy, decisions, True)
-        assert not codes[:, INPUTS[~kept]].any()

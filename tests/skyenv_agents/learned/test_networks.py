@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from positions import positions
-from skyenv.agents import decide, decisions_in, make_agent
-from skyenv.engine.games import Games
+from skyenv.agents import make_agent
 from skyenv.errors import CheckpointError
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.networks import FORMAT, Network, NetworkAgent
-from skyenv_agents.learned.prior import prior_codes
 
 ABOUT = {"prior": "", "prior_version": "", "description": "for tests", "version": "7"}
 WITH_PRIOR = {**ABOUT, "prior": "greedy", "prior_version": GreedyAgent.version}
@@ -25,24 +22,13 @@ SIZES = Sizes(12, 2, 5)
 
 
 def network(with_prior: bool = False, **about: Any) -> Network:
-    """A network with decided preferences."""
+    """A network with random weights."""
     rng = np.random.default_rng(4)
     weights = {
-        name: rng.normal(scale=1.5 / np.sqrt(max(shape, default=1)), size=shape)
+        name: np.asarray(rng.normal(size=shape), np.float32)
         for name, shape in SIZES.shapes().items()
     }
-    weights["prior_weight"] = np.array(2.0 if with_prior else 0.0)
-    weights["prior_floor"] = np.array(-1.0)
-    weights["outlook.weight"] *= 0.1
-    weights["outlook.bias"] *= 0
-    single = {name: array.astype(np.float32) for name, array in weights.items()}
-    return Network(single, {**(WITH_PRIOR if with_prior else ABOUT), **about})
-
-
-@pytest.fixture(scope="module")
-def games() -> Games:
-    """Games at all stages."""
-    return positions(3, "back", 80)
+    return Network(weights, {**(WITH_PRIOR if with_prior else ABOUT), **about})
 
 
 @pytest.fixture
@@ -52,38 +38,6 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "first" / "model.npz"
     path.write_bytes(network().to_bytes())
     return path
-
-
-# ---- decisions ----
-
-
-@pytest.mark.parametrize("with_prior", [False, True])
-def test_network_agents_sample_or_take_the_argmax_of_legal_actions(
-    with_prior: bool, games: Games
-) -> None:
-    """By probability, or the most probable action."""
-    made = network(with_prior, reward="outcome")
-    drawing, sure = NetworkAgent(made), NetworkAgent(made, deterministic=True)
-    decisions = decisions_in(games, drawing)
-    weights, outcome = drawing.evaluate(decisions)
-    prior = prior_codes(GreedyAgent(), decisions, True) if with_prior else None
-    logits, expected = made(games.observation, prior)
-    exponentials = np.where(games.mask != 0, np.exp(logits), 0.0)
-    assert np.allclose(weights, exponentials / exponentials.sum(axis=1, keepdims=True))
-    assert (weights[games.mask == 0] == 0).all()
-    assert weights.max(axis=1).std() > 0.05  # there was something to compare
-    assert np.array_equal(outcome, expected)  # type: ignore[arg-type]
-    assert 0.1 < np.ptp(outcome) <= np.abs(outcome).max() * 2 <= 2  # type: ignore[arg-type]
-    assert decide(games, sure).tolist() == weights.argmax(axis=1).tolist()
-    reached = np.cumsum(weights, axis=1)
-    rows, actions = np.arange(80), drawing.act(decisions)
-    above, below = reached[rows, actions], (reached - weights)[rows, actions]
-    assert ((below <= decisions.uniform + 1e-9) & (decisions.uniform - 1e-9 <= above)).all()
-    points = NetworkAgent(network(with_prior, reward="points"))
-    assert points.evaluate(decisions_in(games, points))[1] is None
-
-
-# ---- names and files ----
 
 
 def test_networks_are_restored_from_files(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 import torch
 from sb3_contrib import MaskablePPO
 
+from positions import positions
 from skyenv.agents import decide, decisions_in, make_agent
-from skyenv.engine.games import Games
 from skyenv.engine.observation import OBSERVATION_SIZE
 from skyenv.errors import CheckpointError
 from skyenv_agents.learned.policy import PolicyAgent
@@ -43,28 +43,12 @@ def model(env: AnyGame, **architecture: Any) -> Any:
     return made
 
 
-@pytest.fixture
-def checkpoint(tmp_path: Path) -> Path:
-    """A model as a file."""
-    (tmp_path / "first").mkdir()
-    path = tmp_path / "first" / "model.zip"
-    model(AnyGame()).save(path)
-    return path
-
-
-@pytest.fixture
-def games() -> Games:
-    """Games in the middle."""
-    games = Games(40, 2, "front", 3)
-    games.play_random(70)
-    return games
-
-
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_sb3_agents_have_the_models_probabilities(
-    games: Games, architecture: dict[str, Any], tmp_path: Path
+    architecture: dict[str, Any], tmp_path: Path
 ) -> None:
     """From its file, and from a copy that stops learning."""
+    games = positions(2, "front", 40)
     made, path = model(AnyGame(), **architecture), tmp_path / "model.zip"
     made.save(path)
     observation = torch.as_tensor(games.observation)
@@ -87,7 +71,9 @@ def test_sb3_agents_have_the_models_probabilities(
 # ---- wrong files ----
 
 
-def test_damaged_checkpoints_are_refused(checkpoint: Path) -> None:
+def test_damaged_checkpoints_are_refused(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "model.zip"
+    model(AnyGame()).save(checkpoint)
     whole = checkpoint.read_bytes()
     half = len(whole) // 2
     for content in (b"", b"no model\n" * 100, whole[:half] + bytes(99) + whole[half + 99 :]):

@@ -3,10 +3,8 @@
 import io
 import json
 import os
-import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from processes import main_of, python
 from referee import check_record
 from skyenv import cli, records
 from skyenv.agents import decide_game, make_agent
-from skyenv.console.options import BAD_COMMAND, BAD_DATA, INTERRUPTED, about
+from skyenv.console.options import BAD_COMMAND, BAD_DATA, INTERRUPTED
 from skyenv.engine.game import Game
 from skyenv.render.svg import svg
 
@@ -54,18 +52,6 @@ def test_version_commands_and_options_are_listed(
     assert all(part in printed for part in parts)
 
 
-@pytest.mark.parametrize("name", cli.COMMANDS)
-def test_help_speaks_of_no_option_that_the_command_lacks(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "500")
-    assert main_of(f"{name} --help") == 0
-    named = set(re.findall(r"(?<![\w-])--([a-z-]+)", capsys.readouterr().out))
-    options = fields(cli.COMMANDS[name].options)
-    flags = {one.name.replace("_", "-") for one in options} | {about(one).short for one in options}
-    assert named <= {flag.lstrip("-") for flag in flags} | {"help", "config", "replace"}
-
-
 # ---- record and verify ----
 
 
@@ -98,20 +84,11 @@ def test_record_takes_board_files_import_strings_and_legal(tmp_path: Path) -> No
     assert main_of(f"verify {path}") == 0
 
 
-def test_verify_prints_counts_or_the_first_fault(
-    games: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    whole = games.read_text(encoding="utf-8")
+def test_verify_prints_counts(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first fault of others: tests/cases."""
     assert main_of("verify games.jsonl") == 0
-    actions = whole.count('"event": "action"')
+    actions = games.read_text(encoding="utf-8").count('"event": "action"')
     assert capsys.readouterr() == (f"games.jsonl: 3 games, {actions} actions, no mistake\n", "")
-    lines = whole.splitlines()
-    lines[5] = lines[5].replace('"seat": ', '"seat": 1')
-    games.write_text("\n".join(lines), encoding="utf-8")
-    assert main_of("verify games.jsonl") == BAD_DATA
-    output, complaint = capsys.readouterr()
-    assert (output, complaint.count("\n")) == ("", 1)
-    assert complaint.startswith("verify: error: games.jsonl: line 6: ")
 
 
 # ---- as a process ----

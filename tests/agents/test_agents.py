@@ -46,8 +46,7 @@ def first_legal(decisions: Decisions) -> np.ndarray:
 def test_simple_agents_act_by_their_probabilities(name: str) -> None:
     """Every legal action has a positive probability."""
     game, agent = Game(2, seed=1), make_agent(name)
-    evaluation = evaluation_of(game, agent)
-    assert evaluation is not None
+    evaluation: Any = evaluation_of(game, agent)
     assert evaluation.value is None
     assert ((evaluation.probabilities > 0) == (game.mask != 0)).all()
     assert evaluation_of(game, make_agent(first_legal)) is None

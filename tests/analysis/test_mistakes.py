@@ -1,5 +1,7 @@
 """The analysis of recorded games: choices, chances to win, and costs with their errors."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -33,13 +35,11 @@ def test_an_analysis_judges_every_choice_of_a_game() -> None:
         assert one.payload()["clear"] == (one.lowest > 0)
         # a hint that has as many games played out tells the same chances
         known = analysis.play_outs
-        hint = advise(greedy, recording.at(one.decision.step), Judge(), known, GAMES)
-        assert hint.chances is not None
+        hint: Any = advise(greedy, recording.at(one.decision.step), Judge(), known, GAMES)
         assert set(hint.chances.games) == {GAMES}
         own = 1 + [each.actions for each in hint.best].index(hint.own)
         query = position, one.decision.seat, one.best
-        tally = known.tally(question_of(Judge(), query))
-        assert tally is not None
+        tally: Any = known.tally(question_of(Judge(), query))
         assert hint.chances.shares[own].tolist() == tally.shares.tolist()
 
 
@@ -51,8 +51,7 @@ def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:
     rows = analysis.chances()
     assert all(sum(share or 0 for share in row) == pytest.approx(1, abs=1e-3) for row in rows[1:])
     for one in analysis.decisions[:2]:
-        told = advise(judge, recording.at(one.step), judge).chances
-        assert told is not None
+        told: Any = advise(judge, recording.at(one.step), judge).chances
         assert rows[one.step] == told.shares[0].round(4).tolist()
 
 

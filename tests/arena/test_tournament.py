@@ -1,6 +1,5 @@
 """Tournaments: games, workers, misbehaving agents, rounds."""
 
-import re
 import shutil
 from pathlib import Path
 
@@ -48,24 +47,6 @@ def test_results_do_not_depend_on_the_number_of_workers(
     monkeypatch.setattr(Threads, "size", lambda _: 5)
     assert played(tmp_path / "five", wanted, 4) == process
     assert len(process) == 4 * 6
-
-
-@pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("Faulty", r"agent faulty failed at .*odd_agents\.py:\d+: EOFError: oh no"),
-        ("Wrong", r"agent wrong chose action"),
-    ],
-)
-def test_a_failing_agent_ends_a_tournament_with_its_name(
-    spec: str, message: str, tmp_path: Path
-) -> None:
-    name = spec.lower()
-    told = rf"^{message}.*, while {name} and random played seeds 7 to 7$"
-    with pytest.raises(AgentError) as caught:
-        played(tmp_path, settings(f"odd_agents:{spec}", "random", seed=7))
-    assert re.match(told, str(caught.value))
 
 
 def test_a_checkpoint_that_differs_on_a_worker_is_refused(tmp_path: Path) -> None:

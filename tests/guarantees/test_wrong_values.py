@@ -134,11 +134,17 @@ def test_help_fits_80_columns_and_ends_with_an_example_and_its_page(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The example's options exist: of it and an unknown option only that one is refused."""
+    """The example's options exist: of it and an unknown option only that one is refused. The help
+    names no option that the program lacks.
+    """
     monkeypatch.setenv("COLUMNS", "80")
     with contextlib.suppress(SystemExit):
         main([*words, "--help"])
     text = capsys.readouterr().out
+    options = [one for one in dataclasses.fields(kind) if one.metadata]
+    flags = {name for one in options for name in (flag_of(one.name), about(one).short)}
+    named = set(re.findall(r"(?<![\w-])--[a-z-]+[a-z]", text.partition("\n\nexample:")[0]))
+    assert named <= flags | {"--help", "--config", "--replace"} or kind is Options
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"--[\w-]+ \[?(int|float|str|Path)\b", text)
     found = re.search(r"\n\nexample:\n  python -m \S+ (.+)\n\nsee (\S+)\n$", text, re.DOTALL)

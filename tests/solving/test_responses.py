@@ -80,8 +80,7 @@ def test_agents_that_sample_their_evaluation_choose_with_its_probabilities(name:
     agent, number = SAMPLERS[name](), 200
     assert agent.samples_evaluation
     seen = decisions_in(positions(2, "front", 30), agent)
-    evaluations = agent.evaluate(seen)
-    assert evaluations is not None
+    evaluations: Any = agent.evaluate(seen)
     taken = np.zeros_like(evaluations[0])
     for sample in range(number):
         numbers = np.full(len(seen), (sample + 0.5) / number)

@@ -12,9 +12,12 @@ import pytest
 from pages import begin, drawn, payload, played, positions
 from starlette.testclient import TestClient
 
+from skyenv.analysis.recording import Recording
 from skyenv.engine.events import Event
+from skyenv.page.library.ending import ending
 from skyenv.page.view.payloads import SeatView, final_scoring
 from skyenv.page.view.recent import alea_since, changed_parts, since_last_turn, turns
+from skyenv.render.table import if_scored_now
 from skyenv.rules.actions import NUM_ACTIONS, PLOT, TAKE
 
 TYPES = Path(__file__).parent / "js" / "types.d.ts"
@@ -66,6 +69,7 @@ def test_the_scripts_types_match_the_payload(ann: TestClient) -> None:
         for game in positions(2, seed):
             check("Decision", SeatView(game, game.seat, ["a", "b"]).payload()["decision"])
         check("Scoring[]", final_scoring(played(2, seed), ["a", "b"]))
+        check("Ending", ending(played(2, seed), ["a", "b"], 0))
     check("State", payload(ann, begin(ann, ["me", "agent:greedy"])))
     check("State", payload(ann, re.sub("^/seat/", "/api/seats/", ann.get("/tutorial").url.path)))
     assert checked >= {"State", "Option", "Hand", "Auction", "Worth", "Person", "Lesson", "Choice"}
@@ -77,6 +81,28 @@ NAMES = ["you", "ann", "bob"]
 def action(seat: int, number: int) -> Event:
     """An action in the log."""
     return {"event": "action", "seat": seat, "action": number, "name": ""}
+
+
+@pytest.mark.parametrize("seat", [0, None])
+def test_an_ending_tells_what_decided_the_game(seat: int | None) -> None:
+    for seed in range(3):
+        game = played(3, seed)
+        told = ending(game, NAMES, seat)
+        turning, bid, cards = told["sentences"]
+        winner, step = told["winners"][0], turning["step"]
+        vp = if_scored_now(Recording.of(game.to_record()).states, 3)
+        leads = [(row >= row[winner]).sum() == 1 for row in vp]
+        assert all(leads[step:])
+        assert not leads[step - 1]
+        assert turning["text"].startswith(f"Turning point: {NAMES[winner]} led for good after ")
+        totals = [
+            one["total"]
+            for one in game.events
+            if one["event"] == "won" and one["seat"] in ({0, 1, 2} if seat is None else {seat})
+        ]
+        assert bid["text"].startswith(f"Costliest bid: {max(totals)} for ")
+        held = zip(NAMES, game.events[-1]["cards"], strict=True)
+        assert cards["text"] == f"Cards unspent: {', '.join(f'{name} {of}' for name, of in held)}."
 
 
 def test_changed_parts_lists_each_part_once() -> None:

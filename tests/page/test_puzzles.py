@@ -19,14 +19,15 @@ NUMBER = 2  # of alea-3, which is solved at once
 
 
 def test_the_best_bids_of_all_hands_are_worth_the_best_response() -> None:
-    deal = puzzle(NUMBER)
-    opening, policy, error = _solved(deal.task)
+    game = puzzle(NUMBER)
+    opening, policy, error = _solved(str(game.options.task))
+    seat = int(str(game.seat))
     evaluator = Evaluator(opening.tree)
-    value = evaluator.best_responses(policy)[deal.seat]
-    seat_value(opening.tree, policy, evaluator.reach, evaluator.worth, deal.seat, True)
+    value = evaluator.best_responses(policy)[seat]
+    seat_value(opening.tree, policy, evaluator.reach, evaluator.worth, seat, True)
     best = [
-        max(evaluator.worth[node, hand] for _, node in _choices(opening.tree, deal.seat, hand, 0))
-        for hand in range(len(opening.hands[deal.seat]))
+        max(evaluator.worth[node, hand] for _, node in _choices(opening.tree, seat, hand, 0))
+        for hand in range(len(opening.hands[seat]))
     ]
     assert sum(best) == pytest.approx(value)
     assert 0 <= error <= 0.001 * evaluator.payoff_range
@@ -43,19 +44,17 @@ def bids_of(game: Game, path: Path = ()) -> Iterator[Path]:
             yield from bids_of(after, (*path, action))
 
 
-def judged(game: Game, path: Path, seat: int) -> list[Json]:
+def judged(game: Game, path: Path, seat: int | None) -> list[Json]:
     """Return the decisions of a seat after a choice, judged."""
     after = game.copy()
     for action in path:
         after.play(action)
-    return list(answer(after, seat, lambda so_far: None)["decisions"])
+    return list(answer(after, int(str(seat)), lambda so_far: None)["decisions"])
 
 
 def test_an_answer_ranks_exactly_the_legal_bids() -> None:
-    deal = puzzle(NUMBER)
-    game = Game(task=deal.task, seed=deal.seed)
-    assert game.seat == deal.seat
-    found = [judged(game, path, deal.seat)[0] for path in bids_of(game)]
+    game = puzzle(NUMBER)
+    found = [judged(game, path, game.seat)[0] for path in bids_of(game)]
     values = sorted((one["own"]["value"] for one in found), reverse=True)
     assert len({one["own"]["text"] for one in found}) == len(found) > 3
     for one in found:
@@ -67,8 +66,8 @@ def test_an_answer_ranks_exactly_the_legal_bids() -> None:
 def test_what_is_built_after_the_auction_is_worth_what_it_pays(number: int) -> None:
     """The line goes on against the equilibrium; nothing is left to chance then."""
     deal, greedy, built = puzzle(number), GreedyAgent(), 0
-    for seed in range(deal.seed, deal.seed + 20):
-        game = Game(task=deal.task, seed=seed)
+    for seed in range(20):
+        game = Game(task=deal.options.task, seed=seed)
         while not game.is_over:
             bids = game.seat == deal.seat
             for action in [decide_game(game, greedy)] if bids else reply(game, lambda _: None):
@@ -77,7 +76,7 @@ def test_what_is_built_after_the_auction_is_worth_what_it_pays(number: int) -> N
         assert all(one["cost"] >= 0 for one in found)
         if found[-1]["own"]["text"].startswith("build"):
             built += 1
-            payoff = game.events[-1]["payoff"][deal.seat]
+            payoff = game.events[-1]["payoff"][int(str(deal.seat))]
             assert found[-1]["own"]["value"] == pytest.approx(payoff, abs=0.006)
     assert built
 
@@ -108,7 +107,7 @@ def test_other_games_have_no_answer(ann: TestClient) -> None:
     """Keys are the client's own."""
     deal = puzzle(NUMBER)
     seats = ["me" if seat == deal.seat else "agent:greedy" for seat in range(2)]
-    wanted = {"task": deal.task, "seed": f"{deal.seed}"}
+    wanted = {"task": deal.options.task, "seed": f"{deal.seed}"}
     other = begin(ann, seats, **wanted, idempotency_key=f"puzzle-no-{NUMBER}")
     assert act(ann, other, payload(ann, other), PASS).status_code == 200
     assert ann.get(f"{other}/answer").status_code == 409

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -31,22 +31,13 @@ MOST_ITERATIONS: Final = 4096
 SHOWN: Final = 6
 
 
-class Puzzle(NamedTuple):
-    """A puzzle: the opening's name, the deal's seed, and the seat that bids first."""
-
-    task: str
-    seed: int
-    seat: int
-
-
-def puzzle(number: int) -> Puzzle:
-    """Return a puzzle by its number, 0 or more; equal for everybody."""
+def puzzle(number: int) -> Game:
+    """Return a puzzle's deal by its number, 0 or more; equal for everybody."""
     task = f"{TASKS[number % len(TASKS)]}/{number % NUM_OPENINGS}"
     seeds = range(number * SEEDS, (number + 1) * SEEDS)
     games = (Game(task=task, seed=seed) for seed in seeds)
-    game = next((one for one in games if len(one.legal_actions) > LEAST_CHOICES), None)
-    game = Game(task=task, seed=seeds[0]) if game is None else game
-    return Puzzle(task, int(game.state["seed"]), int(str(game.seat)))
+    fits = (game for game in games if len(game.legal_actions) > LEAST_CHOICES)
+    return next(fits, Game(task=task, seed=seeds[0]))
 
 
 @lru_cache(maxsize=4)

@@ -75,8 +75,7 @@ def _ladders() -> list[dict[str, Any]]:
 
 
 async def _list_ladders(request: Request) -> Response:
-    offered = server_of(request).catalogue.names
-    return JSONResponse({"ladders": await from_disk(request, _ladders), "offered": offered})
+    return JSONResponse({"ladders": await from_disk(request, _ladders)})
 
 
 ROUTES: Final[list[BaseRoute]] = [

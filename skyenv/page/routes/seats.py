@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
 from skyenv.page.errors import PageError
+from skyenv.page.library.ending import ending
 from skyenv.page.requests import (
     Handler,
     browser_of,
@@ -104,7 +105,13 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
         ],
     }
     parts = digests(request.query_params.get("drawn", ""))  # already on the page
-    return await asyncio.to_thread(lambda: JSONResponse(view.payload(known, parts) | about))
+
+    def whole() -> Response:
+        is_told = game.is_over and game.options.task is None
+        ended = ending(game, view.names, viewer) if is_told else None
+        return JSONResponse(view.payload(known, parts) | about | {"ended": ended})
+
+    return await asyncio.to_thread(whole)
 
 
 def _puzzle(session: Session) -> Payload | None:

@@ -22,6 +22,11 @@ export function tools(viewer, place) {
     for (const panel of $$("[data-tool]", bench)) panel.hidden = panel.dataset.tool !== tool;
   };
   find("tools").onchange = ({ target }) => show(target?.value);
+  if (location.hash === "#analyse") {
+    the("[value=analyse]", bench).checked = true;
+    show("analyse");
+    find("analyse").click();
+  }
   if (viewer.game.task) {
     // the others judge by who wins the whole game
     find("tools").hidden = true;

@@ -125,13 +125,6 @@ export async function leaveBy(button, ask, fail = note) {
   }
 }
 
-/** Have a link of this page followed by `go(address)`, without loading the page anew. */
-export const followedBy = (go) => (event) => {
-  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  go(event.currentTarget.href);
-};
-
 /** A small link to what the rules say, by their ids; rules.js shows it beside the game. */
 export const ruleLink = (rules) => rules?.length > 0 && ruleNamed("a.rule", rules, "rule");
 

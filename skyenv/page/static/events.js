@@ -207,6 +207,7 @@ export function showFinal(state) {
       ),
     );
     score(one.scores);
+    mark(one.place ? [["part", one.place]] : []);
     more.hidden = rest.hidden = isTold();
     document.body.classList.toggle("scoring", !isTold());
     $("final").scrollTop = $("final").scrollHeight;

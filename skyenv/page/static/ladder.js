@@ -1,14 +1,8 @@
-// The published ladders: ratings, results of each pair, and games to watch.
-import { ask, send } from "./api.js";
-import { $, el, followedBy, leaveBy, note, the } from "./dom.js";
+// The published ladders: ratings, and the results of each pair.
+import { ask } from "./api.js";
+import { $, el, note, the } from "./dom.js";
 import { many, percent, signed } from "./format.js";
 import { setUpHeader } from "./rules.js";
-
-/** Begin a game between agents, to be watched; the server's answer names its page. */
-const watch = (names, side) =>
-  send("/api/games", { players: names.length, side, seats: names.map((name) => `agent:${name}`) });
-
-const offered = async () => (await ask("/api/options")).agents.map((one) => one.name);
 
 const fixed = (number, digits = 1) => signed(number.toFixed(digits));
 /** An estimate is never certain. */
@@ -16,7 +10,6 @@ const estimated = (share) => percent(Math.min(Math.max(share, 0.0005), 0.9995));
 const shares = ({ mean, low, high }) =>
   `${fixed(100 * mean)} % [${fixed(100 * low)}, ${fixed(100 * high)}]`;
 let ladders = [];
-let agents = [];
 
 /** The ladder and the two agents that the URL names. */
 function given() {
@@ -43,8 +36,11 @@ function go(address) {
 function showWhich(ladder) {
   const link = (one) => {
     const current = one === ladder ? "page" : null;
-    const attributes = { href: here(one), onclick: followedBy(go), "aria-current": current };
-    return el("a", attributes, `${one.players} players, ${one.side}`);
+    return el(
+      "a",
+      { href: here(one), "aria-current": current },
+      `${one.players} players, ${one.side}`,
+    );
   };
   $("which").replaceChildren(...ladders.map(link));
 }
@@ -145,11 +141,6 @@ function showPair(ladder, one, other) {
   const [first, second] = [names[one], names[other]];
   $("pair-games").replaceChildren();
   if (isPair) countGames(ladder, [first, second]);
-  const missing = [first, second].filter((name) => !agents.includes(name)).join(" and ");
-  note(missing && `${missing} can't be chosen here.`, $("missing"));
-  $("watch").disabled = !isPair || missing !== "";
-  const seats = [first, ...Array(ladder.players - 1).fill(second)];
-  $("watch").onclick = () => leaveBy($("watch"), () => watch(seats, ladder.side));
 }
 
 /** The number of a pair's games in the library. */
@@ -182,7 +173,7 @@ function show() {
 setUpHeader();
 addEventListener("popstate", show);
 try {
-  [{ ladders }, agents] = await Promise.all([ask("/api/ladders"), offered()]);
+  ({ ladders } = await ask("/api/ladders"));
   show();
 } catch (error) {
   note(error.message);

@@ -1,6 +1,7 @@
-// The library of recorded games: filters, a table, pages. The URL holds the query.
-import { ask, at } from "./api.js";
-import { $, $$, el, followedBy, note, the } from "./dom.js";
+// The library of recorded games: filters, a table, pages. The URL holds the query: the form and all
+// links lead to another.
+import { ask } from "./api.js";
+import { $, $$, el, note, the } from "./dom.js";
 import { many, when } from "./format.js";
 import { setUpHeader } from "./rules.js";
 
@@ -12,48 +13,35 @@ const ENDINGS = {
   unfinished: "not over",
   task: "auction over",
 };
-let asked = 0; // tells late answers apart
 let known = -1; // how many games there were when the table was filled
+const given = new URLSearchParams(location.search);
 
-const address = () => new URLSearchParams(location.search);
-
-/** The query with other values. */
+/** The address of the query with other values. */
 function here(changes) {
-  const next = address();
+  const next = new URLSearchParams(given);
   for (const [name, value] of Object.entries(changes)) {
     if (value) next.set(name, value);
     else next.delete(name);
   }
-  return addressOf(next);
-}
-
-const addressOf = (query) => `/library${query.size ? "?" : ""}${query}`;
-
-/** The form as a query, for the first page. */
-function wanted() {
-  const kept = [...address()].filter(([name]) => ["sort", "order"].includes(name));
-  const said = fields.map((field) => [field.name, field.value.trim()]).filter(([, value]) => value);
-  return addressOf(new URLSearchParams([...said, ...kept]));
+  return `?${next}`;
 }
 
 function fill() {
-  const given = address();
   const agents = given.getAll("agent");
-  for (const field of fields) {
+  for (const field of fields)
     field.value = (field.name === "agent" ? agents.shift() : given.get(field.name)) ?? "";
-  }
 }
 
 /** Show the sort order; another click on the column reverses it. */
 function showHead() {
-  const sort = address().get("sort") ?? "date";
-  const isRising = address().get("order") === "rising";
+  const sort = given.get("sort") || "date";
+  const isRising = given.get("order") === "rising";
   for (const head of $$("[data-by]", $("games"))) {
     const { by } = head.dataset;
     const isSorted = by === sort;
     head.ariaSort = isSorted ? (isRising ? "ascending" : "descending") : null;
     const order = isSorted && !isRising ? "rising" : null;
-    head.querySelector("a").href = at(here({ sort: by, order, page: null }));
+    head.querySelector("a").href = here({ sort: by, order, page: null });
   }
 }
 
@@ -81,8 +69,7 @@ function row(game) {
 }
 
 function pager({ page, pages }) {
-  const link = (text, to) =>
-    el("a", { href: here({ page: to > 1 ? to : null }), onclick: follow }, text);
+  const link = (text, to) => el("a", { href: here({ page: to }) }, text);
   const where = `page ${page.toLocaleString()} of ${pages.toLocaleString()}`;
   $("pager").replaceChildren(
     page > 1 ? link("‹ back", page - 1) : "",
@@ -91,28 +78,11 @@ function pager({ page, pages }) {
   );
 }
 
-const follow = followedBy(go);
-
 async function load() {
-  const mine = ++asked;
-  showHead();
-  try {
-    const found = await ask(`/api/library${location.search}`);
-    if (mine !== asked) return;
-    note("");
-    $("games").tBodies[0].replaceChildren(...found.games.map(row));
-    $("count").textContent = many(found.total, "game");
-    pager(found);
-  } catch (error) {
-    if (mine === asked) note(error.message);
-  }
-}
-
-function go(to) {
-  const { search } = new URL(to, location.href);
-  if (search !== location.search) history.pushState(null, "", search || location.pathname);
-  fill();
-  load();
+  const found = await ask(`/api/library${location.search}`);
+  $("games").tBodies[0].replaceChildren(...found.games.map(row));
+  $("count").textContent = many(found.total, "game");
+  pager(found);
 }
 
 /** How far the folders have been read; the table is filled again as they are. */
@@ -136,19 +106,8 @@ async function look() {
   }
 }
 
-form.addEventListener("change", () => {
-  if (form.checkValidity()) go(wanted());
-});
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  go(wanted());
-});
-const links = $$("#clear, #games thead a");
-for (const link of links) link.onclick = follow;
-addEventListener("popstate", () => {
-  fill();
-  load();
-});
+form.onchange = () => form.requestSubmit();
 setUpHeader();
 fill();
+showHead();
 look();

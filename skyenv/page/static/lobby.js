@@ -229,20 +229,11 @@ for (const [id, gameOf] of Object.entries(games)) {
     begin($(id), { players: game.seats.length, side: "front", ...game });
   };
 }
-const openFirst = (files) => files?.length && open(files[0]);
+// files can be dropped on the field, too
 $("file").onchange = () => {
-  openFirst($("file").files);
+  const [file] = $("file").files ?? [];
+  if (file) open(file);
 };
-addEventListener("dragover", (event) => {
-  event.preventDefault();
-  $("drop").classList.add("over");
-});
-addEventListener("dragleave", () => $("drop").classList.remove("over"));
-addEventListener("drop", (event) => {
-  event.preventDefault();
-  $("drop").classList.remove("over");
-  openFirst(event.dataTransfer?.files);
-});
 setUpHeader();
 const openCustom = () => {
   if (location.hash === "#custom") $("custom").open = true;

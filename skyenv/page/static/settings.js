@@ -68,6 +68,28 @@ export function bindSetting(box, name, changed = () => {}) {
 export const isForced = (state) =>
   state.yours && state.legal.length === 1 && !state.lesson && isOn("forced");
 
+// ---- the record against each agent ----
+
+const PLAYED = "played"; // [agent, seat's address, share of the win] of each game
+const MOST_PLAYED = 500;
+const games = () => JSON.parse(kept(PLAYED) ?? "[]");
+
+/** Remember a game against an agent, once: this player's share of the win. */
+export function playedAgainst(agent, seat, share) {
+  if (games().some((one) => one[1] === seat)) return;
+  keep(PLAYED, JSON.stringify([...games(), [agent, seat, share]].slice(-MOST_PLAYED)));
+}
+
+/** The record against an agent; "" without games. */
+export function recordOf(agent) {
+  const shares = games().flatMap(([name, , share]) => (name === agent ? [share] : []));
+  const [won, lost] = [1, 0].map((share) => shares.filter((one) => one === share).length);
+  const shared = shares.length - won - lost;
+  return shares.length ? `${won} won, ${lost} lost${shared ? `, ${shared} shared` : ""}` : "";
+}
+
+export const forgetPlayed = () => keep(PLAYED, "[]");
+
 // ---- confirmation of moves that can't be taken back ----
 
 /**

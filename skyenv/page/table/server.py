@@ -195,10 +195,10 @@ class GameServer:
         """
         self.preparation.require_rules()
         deal = await asyncio.to_thread(puzzle, number)
-        seats = [AGENT + EQUILIBRIUM] * 2
-        seats[deal.seat] = ME
-        request = GameRequest(2, "front", deal.seed, tuple(seats), f"{PUZZLE}{number}", ("", ""))
-        return await self.make(replace(request, task=deal.task), browser)
+        seats = tuple(ME if seat == deal.seat else AGENT + EQUILIBRIUM for seat in range(2))
+        key, task = f"{PUZZLE}{number}", deal.options.task
+        request = GameRequest(2, "front", deal.seed, seats, key, task=task)
+        return await self.make(request, browser)
 
     async def answer(self, session: Session, link: Link) -> Payload:
         """Return the exact worth of a seat's choices in a puzzle (:func:`answer`).

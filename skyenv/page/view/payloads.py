@@ -157,7 +157,7 @@ def task_label(game: Game) -> str:
 
 def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
     """Return the final scoring step by step (END-2 to END-4): text, VP of every seat, the scores
-    after it, and at the end of a bidding task the payoffs.
+    after it, the place that is scored, if any, and at the end of a bidding task the payoffs.
     """
     payload: list[Payload] = []
     scores = np.array(game.scores)
@@ -170,6 +170,7 @@ def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
                 what = what.partition(":")[0]  # the seats' VP stand beside it
             if pays:
                 what = PAYS if event["reason"] == "task" else f"{what}. {PAYS_OUTCOME}"
-            payload.insert(0, {"text": what, "vp": vp, "scores": scores.tolist(), "pays": pays})
+            scored = {"vp": vp, "scores": scores.tolist(), "pays": pays}
+            payload.insert(0, {"text": what, "place": event.get("place"), **scored})
             scores = scores - np.array(vp or 0)
     return payload

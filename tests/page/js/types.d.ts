@@ -111,6 +111,12 @@ interface Scoring {
   vp: number[] | null;
   scores: number[];
   pays: number[] | null;
+  place: string | null;
+}
+
+interface Ending {
+  winners: number[];
+  sentences: { step: number; text: string }[];
 }
 
 interface Person {
@@ -166,6 +172,7 @@ interface State {
   why_rules: Record<string, string[]>;
   log: Log;
   final: Scoring[] | null;
+  ended: Ending | null;
   step: number;
   behind: number;
   alea: number[][];

@@ -1,0 +1,48 @@
+"""The ending of a whole game: its winners, and sentences about what decided it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skyenv.engine.game import Game
+from skyenv.page.library.replays import Replay
+from skyenv.page.view.payloads import Payload
+from skyenv.render.table import if_scored_now
+from skyenv.render.words import auctioned
+
+
+def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
+    """Return the ending of a game that is over.
+
+    Args:
+        game: a whole game.
+        names: the players' names by seat.
+        seat: the seat whose costliest bid is told; None, or PUBLIC: that of all seats.
+
+    Returns:
+        ``winners``: the seats that share the win; ``sentences``: ``{"step", "text"}`` each: the
+        turning point, the costliest bid, if there was one, and the cards left in the hands.
+    """
+    replay, end = Replay.of(game.to_record(names)), game.events[-1]
+    winner, others = end["winners"][0], range(replay.players)
+    standing = if_scored_now(replay.states, replay.players)
+    behind = standing[:, winner] <= np.delete(standing, winner, axis=1).max(axis=1)
+    turning = min(int(np.flatnonzero(behind)[-1]) + 1, replay.steps)
+    lines = {step: text for step, text, _ in reversed(replay.lines()) if step <= turning}
+    what = "the final scoring" if turning == replay.steps else f"“{lines[max(lines)]}”"
+    told = [(turning, f"Turning point: {names[winner]} led for good after {what}.")]
+    bids = [
+        (event["total"], step, event["seat"])
+        for step in replay.steps_with("won")
+        for event in replay.events[step]
+        if event["event"] == "won" and event["seat"] in (others if seat not in others else [seat])
+    ]
+    if bids:
+        total, step, bidder = max(bids)
+        place = auctioned(int(replay.states[step - 1]["auction_place"]))
+        told.append((step, f"Costliest bid: {total} for {place}, by {names[bidder]}."))
+    cards = ", ".join(f"{name} {held}" for name, held in zip(names, end["cards"], strict=True))
+    last_auction = max(replay.steps_with("auction"), default=replay.steps)
+    told.append((last_auction, f"Cards unspent: {cards}."))
+    sentences = [{"step": step, "text": text} for step, text in told]
+    return {"winners": end["winners"], "sentences": sentences}

@@ -5,7 +5,7 @@ draw a part each, as pure functions of its content.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from skyenv.console.tables import counted
@@ -339,6 +339,8 @@ def _bidder(scene: Scene, bidder: int, width: float) -> str:
 
 _STRIP: Final = 24.0
 _HAND: Final = 62.0
+# In wide pictures of more than two players, the width of the viewer's own panel by another's.
+_OWN_SHARE: Final = 1.5
 
 # A hand: for each colour its ranks (NONE: unknown) and their numbers.
 _Piles = tuple[tuple[tuple[int, int], ...], ...]
@@ -346,31 +348,38 @@ _Piles = tuple[tuple[tuple[int, int], ...], ...]
 
 def players(scene: Scene, width: float) -> Panel:
     """Draw every seat's score, skyscrapers and hand."""
-    number_of, add, drawn, y = scene.game.num_players, scene.drawing.add, "", 0.0
-    across = 1 if scene.upright else number_of
-    wide = (width - GAP * (across - 1)) / across
+    number_of, add, drawn, x, y = scene.game.num_players, scene.drawing.add, "", 0.0, 0.0
+    own, shares = scene.table.seat, [1.0] * number_of
+    if number_of > 2 and own is not None and own != PUBLIC:
+        shares[own] = _OWN_SHARE
+    unit = (width - GAP * (number_of - 1)) / sum(shares)
     hands = [_hand_of(scene, seat) for seat in range(number_of)]
-    heights = [_player_height(scene, hand) for hand in hands]
+    heights = [_player_height(scene, seat, hand) for seat, hand in enumerate(hands)]
     if not scene.upright:
         heights = [max(heights)] * number_of
     for seat, hand in enumerate(hands):
-        cards, is_open = range(BID, BID + NUM_RANKS * len(hand)), scene.table.seat in (None, seat)
+        wide = width if scene.upright else unit * shares[seat]
+        cards, is_open = range(BID, BID + NUM_RANKS * len(hand)), own in (None, seat)
         can_play = is_open and (scene.game.seat == seat or scene.legal is None)
         marks = scene.marks(*cards) if can_play else ()
+        draw = _own_hand if own == seat else partial(_hand, is_open=is_open)
         parts = (
             add(_player(scene, seat, wide, heights[seat])),
             add(_supply(scene, seat, wide)),
-            add(_hand(scene.theme, seat, hand, is_open, marks, wide, scene.agents)),
+            add(draw(scene.theme, seat, hand, marks, wide, scene.agents)),
         )
-        drawn += at(0 if scene.upright else (wide + GAP) * seat, y, *parts)
+        drawn += at(x, y, *parts)
+        x += 0 if scene.upright else wide + GAP
         y += heights[seat] + GAP if scene.upright else 0
     return drawn, y - GAP if scene.upright else heights[0]
 
 
-def _player_height(scene: Scene, hand: _Piles) -> float:
+def _player_height(scene: Scene, seat: int, hand: _Piles) -> float:
     """Return the height for the longest column of cards; constant in wide pictures, so that films
     have equal frames.
     """
+    if scene.upright and scene.table.seat == seat:
+        return _HAND + shapes.OWN_HEIGHT + 14
     most = NUM_RANKS if scene.table.seat is None else NUM_RANKS + 1
     piles = max(2, *map(len, hand)) if scene.upright else most
     return _HAND + _STRIP * (piles - 1) + 34 + 10
@@ -433,21 +442,24 @@ def _supply(scene: Scene, seat: int, width: float) -> Part:
 
 @lru_cache(maxsize=1024)
 def _hand(
-    theme: Theme, seat: int, hand: _Piles, is_open: bool, marks: Marks, width: float, agents: Names
+    theme: Theme, seat: int, hand: _Piles, marks: Marks, width: float, agents: Names, is_open: bool
 ) -> Part:
     """Draw a hand, a column for each colour, a strip for each value; unknown cards as backs.
 
     Args:
-        theme: the colours. seat: the owner. hand: its cards. is_open: whether it is drawn as its
-            owner sees it.
-        marks: the cards that may be laid down. width: the panel's width. agents: names by seat.
+        theme: the colours. seat: the owner. hand: its cards. marks: the cards that may be laid
+            down. width: the panel's width. agents: names by seat. is_open: whether it is drawn as
+            its owner sees it.
     """
     step, owner, columns = (width - 16) / (NUM_COLOURS + 1), seat_name(seat, agents), []
     wide = min(step - 3, 58.0)
     for colour, piles in enumerate(hand):
         x = 8 + step * colour + (step - wide) / 2
         for i, (rank, copies) in enumerate(piles):
-            drawn = _pile(theme, (seat, colour, rank, copies), is_open, marks, wide, owner)
+            which = seat, colour, rank, copies
+            picture = shapes.card(theme, *which[1:], 34, wide)
+            own = marks if is_open else ()
+            drawn = _pile(theme, which, owner, picture, (1, 1, wide - 2, 32, 5), own, is_open)
             pile = piece(f"card-{colour}:{rank}", copies)
             columns.append(at(x, _HAND + _STRIP * i, drawn, **pile))
         if not piles:
@@ -456,14 +468,40 @@ def _hand(
     return Part(f"seat {seat + 1}.hand", "".join(columns))
 
 
+@lru_cache(maxsize=256)
+def _own_hand(
+    theme: Theme, seat: int, hand: _Piles, marks: Marks, width: float, agents: Names
+) -> Part:
+    """Draw the viewer's own hand as a row of cards, which overlap where there are many.
+
+    Args:
+        theme, seat, hand, marks, width, agents: as for :func:`_hand`.
+    """
+    wide, high, owner, drawn = shapes.OWN_WIDTH, shapes.OWN_HEIGHT, seat_name(seat, agents), ""
+    cards = [(colour, *pile) for colour, piles in enumerate(hand) for pile in piles]
+    step = min(wide + 8, (width - 24 - wide) / max(len(cards) - 1, 1))
+    for i, card in enumerate(cards):
+        picture, outline = shapes.own_card(theme, *card), (-1, -1, wide + 2, high + 2, 7)
+        pile = _pile(theme, (seat, *card), owner, picture, outline, marks, True)
+        colour, rank, copies = card
+        drawn += at(12 + step * i, _HAND + 6, pile, **piece(f"card-{colour}:{rank}", copies))
+    return Part(f"seat {seat + 1}.hand", drawn)
+
+
 def _pile(
-    theme: Theme, which: tuple[int, ...], is_open: bool, marks: Marks, wide: float, owner: str
+    theme: Theme,
+    which: tuple[int, ...],
+    owner: str,
+    picture: str,
+    outline: Sequence[float],
+    marks: Marks,
+    is_open: bool,
 ) -> str:
-    """Draw equal cards of a hand (`which`: seat, colour, rank, number); in an open hand they may be
-    laid down.
+    """Mark the picture of equal cards of a hand (`which`: seat, colour, rank, number); in an open
+    hand they may be laid down, and glow along the `outline` then.
     """
     seat, colour, rank, copies = which
-    picture, action = shapes.card(theme, *which[1:], 34, wide), BID + NUM_RANKS * colour + rank
+    action = BID + NUM_RANKS * colour + rank
     if rank == NONE:
         unknown = counted(copies, f"{CARD_COLOURS[colour]} card")
         return title(f"{unknown} of {owner}, not known") + picture
@@ -471,7 +509,7 @@ def _pile(
     if not is_open:
         return title(what) + picture
     own = marks if marks is None else tuple(one for one in marks if one == action)
-    shine = glow(theme, own, rectangle(1, 1, wide - 2, 32, 5))
+    shine = glow(theme, own, rectangle(*outline))
     return thing([action], own, what, picture, shine, card=f"{seat}:{colour}:{rank}")
 
 

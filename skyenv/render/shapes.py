@@ -21,13 +21,16 @@ from skyenv.render.marks import (
     words,
 )
 from skyenv.render.words import seat_label
-from skyenv.rules.components import LOWEST_CARD
-from skyenv.rules.state import NONE
+from skyenv.rules.components import BUILD_LIMIT, LOWEST_CARD
+from skyenv.rules.state import ALEA, NONE
 
 # The smallest text in a wide picture, 1200 units wide: 12 pixels where the picture is 930 wide.
 SMALL: Final = 15.5
 CARD_WIDTH: Final = 42.0
 CARD_HEIGHT: Final = 56.0
+# A card of the viewer's own hand.
+OWN_WIDTH: Final = 60.0
+OWN_HEIGHT: Final = 92.0
 
 # ---- outlines that grow with a radius, in braces their numbers for a radius of 1 ----
 
@@ -190,6 +193,29 @@ def card(
         parts.append(at(*sign_at, suit(theme, colour, 4.2, None if is_back else sign_fill)))
     if height > 44 and not is_back:
         parts.append(at(width / 2, height / 2 + 10, suit(theme, colour, 9)))
+    return "".join(parts)
+
+
+@functools.cache
+def own_card(theme: Theme, colour: int, rank: int, copies: int) -> str:
+    """Draw a card of the viewer's own hand (of several equal ones), its corner at the origin: its
+    value on the left, so that cards may overlap, and the skyscrapers that it allows (COM-10).
+    """
+    ink, middle, on = theme.suits[colour], 42, theme.paper
+    edge = {"fill": theme.card, "stroke": ink, "stroke_width": 1.6}
+    stripe = f"M1 6Q1 1 6 1H24V{OWN_HEIGHT - 1}H6Q1 {OWN_HEIGHT - 1} 1 {OWN_HEIGHT - 6}Z"
+    below = rectangle(3, -3, OWN_WIDTH, OWN_HEIGHT, 6, **edge) if copies > 1 else ""
+    parts = [
+        below,
+        rectangle(0, 0, OWN_WIDTH, OWN_HEIGHT, 6, **edge),
+        path(stripe, fill=ink),
+        label(12.5, 22, str(rank + LOWEST_CARD), 20, on),
+        at(12.5, 36, suit(theme, colour, 6, on)),
+        at(middle, 26, suit(theme, colour, 11)),
+        at(middle - 2, OWN_HEIGHT - 8, tower(theme, ALEA, int(BUILD_LIMIT[rank]), 13, 24)),
+    ]
+    if copies > 1:
+        parts.append(label(12.5, 64, f"×{copies}", SMALL, on, data_copies=copies))
     return "".join(parts)
 
 

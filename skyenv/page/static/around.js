@@ -1,8 +1,9 @@
 // The surroundings of a drawing: text in its empty area; on small screens the cards in a line, and
 // the board larger than the screen or as a whole.
+import { isUpright } from "./board.js";
 import { $, $$, el } from "./dom.js";
 import { LOWEST_CARD } from "./game.js";
-import { isOn, setOn } from "./settings.js";
+import { isOn, kept, setOn } from "./settings.js";
 
 /** Whether the whole drawing can't be read on this screen at once. */
 export const isSmall = matchMedia(
@@ -59,20 +60,13 @@ function showZoom(isLarge) {
   $("zoom").title = isLarge ? "show the whole board" : "show the board large enough to be read";
 }
 
-/** What can be scrolled is to be reached with Tab. */
-function showScrolling() {
-  const board = $("board");
-  if (board.scrollWidth > board.clientWidth) board.tabIndex = 0;
-  else board.removeAttribute("tabindex");
-}
-
 export function setUpZoom() {
-  showZoom(isOn("large"));
+  const show = () => showZoom(kept("large") ? isOn("large") : isUpright.matches);
+  show();
+  isUpright.addEventListener("change", show);
   $("zoom").onclick = () => {
     const isLarge = !document.body.classList.contains("large");
     setOn("large", isLarge);
     showZoom(isLarge);
-    showScrolling();
   };
-  new ResizeObserver(showScrolling).observe($("board"));
 }

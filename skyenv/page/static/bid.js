@@ -1,6 +1,7 @@
 // A bid in preparation: cards chosen from the hand in any order, then played as the sequence of
 // actions that the action encoding has.
-import { copiesOf } from "./around.js";
+import { boxOf, copiesOf } from "./around.js";
+import { remeasure } from "./board.js";
 import { $$, el, shape } from "./dom.js";
 import { many, percent } from "./format.js";
 import {
@@ -132,7 +133,7 @@ function assumed({ stop, assumes, card, others }, names) {
 const DRAFT = "draft"; // what this browser remembers of a bid in preparation
 
 /** The cards of a decision's bid, by actions, that were laid before the page was loaded again. */
-function draftOf(key) {
+function rememberedOf(key) {
   const [page, decision, laid] = JSON.parse(kept(DRAFT) ?? "[]");
   return page === location.pathname && decision === key ? laid : [];
 }
@@ -169,7 +170,7 @@ export class BidTray extends Bid {
     });
     this.empty = el("button#bid-empty", { onclick: () => this.clear() }, "take all back");
     this.foot = el("div.bid", this.total, this.told, this.button, this.empty);
-    this.laid = new Map(draftOf(key));
+    this.laid = new Map(rememberedOf(key));
     this.show();
   }
 
@@ -252,16 +253,62 @@ function thin(board, seat, tray) {
   }
 }
 
+/** Move a card from a box, if there is one, to where it lies. */
+function slide(card, from) {
+  if (!card || !from || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const [to, scale] = [boxOf(card), card.getScreenCTM().a];
+  const way = `${(from.left - to.left) / scale}px ${(from.top - to.top) / scale}px`;
+  card.animate({ translate: [way, "0 0"] }, { duration: 200, easing: "ease-out" });
+}
+
+/** Take the cards of a draft away; their boxes, by their actions. */
+function taken(board) {
+  const boxes = new Map();
+  for (const old of $$(".draft", board)) {
+    const { laid } = old.dataset;
+    if (laid) boxes.set(laid, [...(boxes.get(laid) ?? []), boxOf(old)]);
+    old.remove();
+  }
+  return boxes;
+}
+
+/** A card of a draft, its left edge at `x`; a click takes it back. */
+function draftOf(action, x, tray) {
+  const [colour, value] = cardOf(action);
+  const card = shape(
+    "g",
+    {
+      class: `draft suit-${colour}`,
+      transform: `translate(${x} 6)`,
+      "aria-hidden": "true",
+      "data-laid": action,
+      "data-piece": `card-${colour}`,
+    },
+    shape("rect", { width: 24, height: 34, rx: 4 }),
+    shape("text", { x: 12, y: 23, "text-anchor": "middle" }, `${value}`),
+  );
+  card.addEventListener("click", (event) => {
+    event.stopPropagation();
+    tray.add(colour, value, -1);
+  });
+  return card;
+}
+
 /**
- * Show the cards of a tray in the auction's row of a seat; a click takes one back. Without a tray
+ * Show the cards of a tray in the auction's row of a seat: they come from the hand. Without a tray
  * all is as it was drawn.
  */
 export function showDraft(board, seat, tray) {
-  for (const old of $$(".draft", board)) old.remove();
+  const pileOf = (action) =>
+    board.querySelector(`[data-card^="${seat}:"][data-action="${action}"]`);
+  const lay = taken(board);
   thin(board, seat, tray);
   const row = board.querySelector(`[data-part^="bidder"] > [data-seat="${seat}"]`);
   if (!row) return;
   const cards = tray?.actions ?? [];
+  const isNew = cards.map((action) => !lay.get(`${action}`)?.pop());
+  if (tray) for (const [action, [from]] of lay) slide(pileOf(action), from);
+  remeasure(board);
   const lie = $$("[data-piece]", row).length;
   for (const text of $$(":scope > text", row)) reword(text, cards.length ? "" : null);
   if (!cards.length) return;
@@ -269,19 +316,9 @@ export function showDraft(board, seat, tray) {
   const room = (width - CARDS_LEAVE) / Math.max(lie + cards.length - 1, 1);
   const step = Math.min(CARD_STEP, room);
   for (const [i, action] of cards.entries()) {
-    const [colour, value] = cardOf(action);
-    const transform = `translate(${CARDS_FROM + CARD_STEP * lie + step * i} 6)`;
-    const card = shape(
-      "g",
-      { class: `draft suit-${colour}`, transform, "aria-hidden": "true" },
-      shape("rect", { width: 24, height: 34, rx: 4 }),
-      shape("text", { x: 12, y: 23, "text-anchor": "middle" }, `${value}`),
-    );
-    card.addEventListener("click", (event) => {
-      event.stopPropagation();
-      tray.add(colour, value, -1);
-    });
+    const card = draftOf(action, CARDS_FROM + CARD_STEP * lie + step * i, tray);
     row.append(card);
+    if (isNew[i]) slide(card, boxOf(pileOf(action)));
   }
   const sum = { class: "draft sum", x: width - 8, y: 30, "text-anchor": "end" };
   row.append(shape("text", sum, `${tray.bid.laid + tray.sum}`));

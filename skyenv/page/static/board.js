@@ -25,7 +25,7 @@ export const digestsOf = (drawing) =>
     .join("");
 
 /** Whether drawings stand upright: the text of wide ones would be too small here. */
-export const isUpright = matchMedia("(max-width: 1262px)");
+export const isUpright = matchMedia("(max-width: 1262px) and (orientation: portrait)");
 
 // ---- clickable parts ----
 
@@ -228,6 +228,11 @@ function pieces(holder) {
   }
   return found;
 }
+
+/** Have pieces measured again, as some have been put down since. */
+export const remeasure = (holder) => {
+  boards.get(holder).placed = null;
+};
 
 /** Animate pieces from places that have fewer now to places that have more. */
 function move(board, holder, before) {

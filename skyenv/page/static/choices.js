@@ -1,4 +1,4 @@
-// The seat's choices, on the drawing and as buttons. Two cards, and the cards of a bid, are chosen
+// The seat's choices, on the drawing or as buttons. Two cards, and the cards of a bid, are chosen
 // in any order.
 import { BidTray, showDraft } from "./bid.js";
 import { actionsOf, markLegal } from "./board.js";
@@ -8,13 +8,8 @@ import { linked, worded } from "./rules.js";
 import { act, latest, positionOf, seat, undo } from "./seat.js";
 import { asked, isForced } from "./settings.js";
 
-// up to so many choices on the table are buttons; more are a list that can be opened
-const LISTED = 8;
-
 // "board" or "choices": where the focus is, and is restored after others have moved
 let place = "";
-// in which phase the list of choices was set up, and whether it was open then
-let opened = ["", false];
 /** @type {number | null} */
 let first = null; // the stack that was chosen, where two cards are taken
 /** @type {BidTray | null} */
@@ -219,15 +214,6 @@ function buttons({ options, take, bid }, legal) {
     .map(button);
 }
 
-/** List what can be chosen on the drawing. */
-function showPlaces(phase, places) {
-  $("all").hidden = places.length === 0;
-  $("all").open = opened[0] === phase ? opened[1] : places.length <= LISTED;
-  opened = [phase, $("all").open];
-  $("all-title").textContent = `${places.length} choices on the table, as a list`;
-  $("places").replaceChildren(...places.map((choice) => el("li", button(choice))));
-}
-
 function showFoot(legal) {
   const passing = el("button.apart", choosing(PASS), "pass");
   $("foot").replaceChildren(tray?.foot ?? "", canPass(legal) ? passing : "");
@@ -241,12 +227,10 @@ export function showChoices(state) {
     return;
   }
   const focused = $("choices").querySelector(":focus-visible"); // not for clicks
-  const { options, take: stacks, bid, auction } = decision;
+  const { options, auction } = decision;
   first = null;
   tray = null;
   const legal = isForced(state) || !state.yours ? [] : all;
-  const others = options || stacks || bid ? [] : legal.filter((choice) => choice.place);
-  for (const list of $$("#all")) opened[1] = list.open;
   // Made anew each time, as what stays in the page and moves is seen as a jump.
   $("choices").replaceChildren(document.importNode($("offer").content, true));
   const told = auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : "";
@@ -259,7 +243,6 @@ export function showChoices(state) {
     tray.show();
   }
   $("buttons").replaceChildren(...buttons(decision, legal));
-  showPlaces(state.phase, others);
   showFoot(legal);
   $("undo").hidden = !undo;
   $("choices").classList.toggle("idle", legal.length === 0);
@@ -286,8 +269,6 @@ function keepFocus(focused) {
     place === "board" ? $("board").querySelector('[role="button"]') : null,
     sameAs(focused),
     $("buttons").querySelector("button:enabled"),
-    $("places").querySelector("button"),
-    $("all-title"),
     $("foot").querySelector("button"),
   ];
   found.find((part) => part?.checkVisibility())?.focus({ preventScroll: true });

@@ -1,9 +1,10 @@
 // What has happened: the last turns, the standings, the log, explanations, the final scoring.
-import { $, $$, el, isNews, ruleLink, table, the } from "./dom.js";
+import { $, $$, el, isNews, note, ruleLink, table, the } from "./dom.js";
 import { signed } from "./format.js";
 import { STOP } from "./game.js";
 import { linked } from "./rules.js";
-import { keep, kept } from "./settings.js";
+import { onState, positionOf } from "./seat.js";
+import { bindSetting, isOn, keep, kept } from "./settings.js";
 
 // ---- the last turns, and the standings ----
 
@@ -84,79 +85,47 @@ function scrollLog() {
   $("log").scrollTop = $("log").scrollHeight;
 }
 
-// ---- explanations of new events, in a sentence or two, once in each browser ----
+// ---- what is new to this browser: a line before a decision, once ----
 
 /** What is explained before the first decision of a phase. */
 const AHEAD = { move: "MOVE-1", bid: "AUC-1" };
-const queue = [];
+const SEEN = "news"; // what this browser remembers
+let happened = []; // the rules of what has happened since
 let known = false; // whether the page has been told of the game before
-/** @type {HTMLElement | null} */
-let card = null;
-const box = $("explain"); // by which this is switched off and on
+let decision = ""; // the position that it is shown for
 
-const stored = () => ({ seen: [], off: false, ...JSON.parse(kept("news") ?? "{}") });
-
-function store(changes) {
-  const value = { ...stored(), ...changes };
-  box.checked = !value.off;
-  keep("news", JSON.stringify(value));
-}
-
+const seen = () => JSON.parse(kept(SEEN) ?? "[]");
 /** The words about a rule; null if it has none. */
 const wordsOf = (rule) => $("new").content.querySelector(`[data-rule="${rule}"]`);
 
-box.checked = !stored().off;
-box.onchange = () => {
-  store(box.checked ? { off: false, seen: [] } : { off: true });
-  if (!box.checked) stopNews();
-};
-
-/** Look at what a seat was told, for things that are new. @param {State} state */
-export function showNews(state) {
-  const isFirst = !known;
+/** Look for something new at a decision; it goes with that. @param {State} state */
+function showNews(state) {
+  if (known) happened.push(...state.log.rules.map(([rule]) => rule));
   known = true;
-  if (state.watching || state.lesson) return;
-  const happened = isFirst ? [] : state.log.rules.map(([rule]) => rule);
-  const ahead = state.yours
-    ? [AHEAD[state.phase], state.legal.some(({ action }) => action === STOP) ? "STOP-4" : ""]
-    : [];
-  for (const rule of [...happened, ...ahead]) {
-    const { seen, off } = stored();
-    if (off || seen.includes(rule) || !wordsOf(rule)) continue;
-    store({ seen: [...seen, rule] });
-    queue.push(rule);
-  }
-  if (!card) nextCard();
-}
-
-function nextCard() {
-  card?.remove();
-  card = null;
-  const rule = queue.shift();
+  const position = positionOf(state);
+  if (position === decision) return;
+  decision = position;
+  note("", $("news"));
+  if (!state.yours || state.lesson || !isOn("explain")) return;
+  const stops = state.legal.some(({ action }) => action === STOP);
+  const rules = [AHEAD[state.phase], stops && "STOP-4", ...happened];
+  const rule = rules.find((one) => one && !seen().includes(one) && wordsOf(one));
+  happened = [];
   if (!rule) return;
-  const words = wordsOf(rule);
-  const title = the("b", words).textContent;
-  const text = `${words.lastChild.textContent}`.replace(/\s+/g, " ").trim();
-  const off = () => {
-    store({ off: true });
-    stopNews();
-  };
-  card = el(
-    "section#news.news",
-    { role: "status", "aria-label": "This is new", onclick: () => card?.classList.add("open") },
-    el("p", el("b", `New: ${title}. `), linked(text), " ", ruleLink([rule])),
-    el(
-      "p.row",
-      el("button.primary", { onclick: nextCard }, "got it"),
-      el("button", { onclick: off }, "no more of these"),
-    ),
+  keep(SEEN, JSON.stringify([...seen(), rule]));
+  const { firstElementChild: title, lastChild: text } = wordsOf(rule);
+  const words = text.textContent.replace(/\s+/g, " ");
+  const close = { "aria-label": "got it", onclick: () => note("", $("news")) };
+  $("news").hidden = false;
+  $("news").append(
+    el("span", el("b", `New: ${title.textContent}. `), ...linked(words), ruleLink([rule])),
+    el("button.quiet", close, "✕"),
   );
-  $("beside").prepend(card);
 }
 
-function stopNews() {
-  queue.length = 0;
-  nextCard();
+export function setUpNews() {
+  bindSetting($("explain"), "explain", () => keep(SEEN, "[]"));
+  onState(showNews);
 }
 
 // ---- the final scoring, step by step ----

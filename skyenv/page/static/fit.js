@@ -1,6 +1,7 @@
 // Layout that style sheets can't express: the height of the dock, and on small screens the visible
 // part of the drawing and the cards in a line.
 import { boxOf, fitHole, handLine, isSmall, stackLine } from "./around.js";
+import { isUpright } from "./board.js";
 import { $, $$ } from "./dom.js";
 import { latest, onState, positionOf } from "./seat.js";
 
@@ -43,7 +44,7 @@ function bringAuction() {
 export function bring() {
   const state = latest();
   const { options, take, bid } = state.decision; // the dock has all that can be chosen then
-  if (!isSmall.matches || !state.yours || options || take) return;
+  if (!state.yours || options || take) return;
   if (bid) return bringAuction();
   const taught = $$(".taught[role=button]", $("board"));
   const all = taught.length ? taught : $$("[role=button]", $("board"));
@@ -56,7 +57,9 @@ export function bring() {
 export function setUpFit() {
   onState(() => fitHole($("recent"), $("board")));
   onState(showCards);
-  onState(() => requestAnimationFrame(bring)); // the page is laid out then, once for all
+  // elsewhere the whole city is in view
+  const bringLater = () => isSmall.matches && isUpright.matches && requestAnimationFrame(bring);
+  onState(bringLater); // the page is laid out then, once for all
   const measure = () => root.setProperty("--sheet", `${$("dock").offsetHeight}px`);
   new ResizeObserver(measure).observe($("dock"));
 }

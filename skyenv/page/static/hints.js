@@ -1,38 +1,44 @@
 // Hints for this seat, or in a game between agents.
 import { ask } from "./api.js";
 import { $, $$, el } from "./dom.js";
+import { STRONGEST } from "./game.js";
 import { isPacing, togglePause } from "./pace.js";
-import { api, attempt, latest, onConnect, onState, seat } from "./seat.js";
+import { api, attempt, latest, onState, seat } from "./seat.js";
 import { hintTable, think } from "./thinking.js";
 
 /** @type {Asked | null} */
 let asked = null; // the agent that is thinking: its name, its abort, a promise of its end
 
 async function loadAdvisers() {
-  if ($("adviser").options.length) return;
   const { agents } = await ask("/api/options");
   const option = ({ name, description }) => el("option", { title: description }, name);
   $("adviser").replaceChildren(...agents.map(option));
+  $("adviser").value = STRONGEST.find((name) => agents.some((one) => one.name === name));
   if (seat.state) showHints(seat.state);
 }
 
 /** @param {State} state */
 function showHints(state) {
   const isOpen = state.open_hands && isPacing(state);
+  $("following").hidden = !state.watching;
   $("hints").hidden = state.over || state.task || (state.watching && !isOpen);
   $("ask-hint").disabled = !(state.yours || isOpen) || !$("adviser").value;
-  if ($("hint").dataset.step !== String(state.step)) {
-    // it was for another position: a move may have come before the agents paused
-    if (state.watching && state.paused) asked?.done.then(hint);
-    asked?.stop.abort();
-    $("hint").replaceChildren();
-  }
+  if ($("hint").dataset.step !== String(state.step)) drop(state);
   $("hint").dataset.step = state.step;
+}
+
+/** Take away a hint for another position, and ask again if hints follow a watched game. */
+function drop({ watching, paused, over }) {
+  // a move may have come before the agents paused
+  const isAsked = paused ? asked : $("follow").checked;
+  if (watching && !over && isAsked) Promise.resolve(asked?.done).then(hint);
+  asked?.stop.abort();
+  $("hint").replaceChildren();
 }
 
 async function hint() {
   const { watching, paused } = latest();
-  if (watching && !paused) await togglePause();
+  if (watching && !paused && !$("follow").checked) await togglePause();
   const name = $("adviser").value;
   if (asked?.name === name) return; // that it thinks is shown
   asked?.stop.abort();
@@ -61,5 +67,5 @@ async function hint() {
 export function setUpHints() {
   $("ask-hint").onclick = hint;
   onState(showHints);
-  onConnect(() => attempt(loadAdvisers));
+  attempt(loadAdvisers);
 }

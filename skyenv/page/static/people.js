@@ -2,7 +2,7 @@
 import { ask, at, send, whole } from "./api.js";
 import { $, copy, el, isNews } from "./dom.js";
 import { many } from "./format.js";
-import { api, attempt, latest, load, note, onCurtain, onNews, onState } from "./seat.js";
+import { api, attempt, load, note, onCurtain, onNews, onState } from "./seat.js";
 
 const when = (seconds) =>
   new Date(1000 * seconds).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
@@ -15,8 +15,6 @@ export function setUpPeople() {
   onState((state) => show(state.people));
   onNews("people", refresh);
   $("rematch").onclick = rematch;
-  $("invite-spectators").onclick = () =>
-    copy(whole(latest().people.watch), $("invite-spectators"), note);
   onCurtain(cover);
 }
 
@@ -36,9 +34,7 @@ function show(people) {
   const others = people.spectators;
   const looking = many(others, "spectator");
   $("lookers").textContent = others ? `${looking}, who can't see hidden cards.` : "";
-  $("invite-spectators").hidden = !people.watch;
-  const link = people.watch && el("a", { href: people.watch }, whole(people.watch));
-  $("watch-link").replaceChildren(...(link ? ["spectator link: ", link] : []));
+  $("watch-link").replaceChildren(...(people.watch ? invitation("spectators", people.watch) : []));
   const back = people.taken_back;
   const told = `${many(back, "decision")} taken back. The record says so.`;
   $("taken-back").textContent = back ? told : "";
@@ -94,7 +90,19 @@ function cover(curtain) {
   $("curtain-lift").focus();
 }
 
-// ---- free seats, for the browser that made the game ----
+// ---- invitations: of free seats for the browser that made the game, of spectators for all ----
+
+/** A link to invite somebody with, and a button that copies it. */
+function invitation(who, page) {
+  const address = whole(page);
+  const onclick = (event) => copy(address, event.target, note);
+  return [
+    `${who}: `,
+    el("a", { href: page }, address),
+    " ",
+    el("button.quiet", { onclick }, "copy"),
+  ];
+}
 
 /**
  * Show the addresses of free seats.
@@ -102,12 +110,7 @@ function cover(curtain) {
  */
 export function showInvitations({ invitations }) {
   if (!isNews($("invitations"), invitations)) return;
-  const line = ({ seat, page }) => {
-    const address = whole(page);
-    const onclick = (event) => copy(address, event.target, note);
-    const link = el("a", { href: page }, address);
-    return el("li", `seat ${seat + 1}: `, link, " ", el("button.quiet", { onclick }, "copy"));
-  };
+  const line = ({ seat, page }) => el("li", invitation(`seat ${seat + 1}`, page));
   $("invitations").hidden = invitations.length === 0;
   $("invitation-list").replaceChildren(...invitations.map(line));
 }

@@ -8,9 +8,6 @@ const OFTEN = 700; // milliseconds
 const followers = [];
 /** What the server said last. @type {Progress} */
 let told = { rules: false, ready: false, error: "", about: "", done: 0, total: 0, agents: [] };
-let wasSmall = false;
-/** @type {string[] | null} */
-let awaited = null; // the agents of this page's game
 /** @type {Promise<void> | null} */
 let watching = null; // the watch under way, a promise that ends when everything is ready
 
@@ -20,8 +17,7 @@ const meanwhile = el("a", { href: "/rules", target: "_blank" }, "Read the rules 
 const details = el("span.small");
 const named = { hidden: true, "aria-label": "Getting ready" };
 const panel = el("section#preparing.preparing", named, what, meanwhile, bar, details);
-const header = the("header");
-header.after(panel);
+the("header").after(panel);
 
 /**
  * Have `show(told)` called whenever there is news of what gets ready (Preparation.payload() of the
@@ -32,11 +28,6 @@ export function follow(show) {
   show(told);
 }
 
-/** Have the header tell of these agents alone. */
-export function expect(names) {
-  awaited = names;
-}
-
 /** How ready an agent is, in words: "" if it is. */
 export function readiness(agent) {
   if (agent.ready !== false) return "";
@@ -44,38 +35,19 @@ export function readiness(agent) {
   return agent.state === "preparing" ? "getting ready" : "ready soon";
 }
 
-/** The sentence of the panel, and what gets ready now. */
-function words(isSmall) {
-  if (told.error) return [told.error, ""];
-  const now = told.agents.find(
-    ({ name, state }) => state === "preparing" && (awaited?.includes(name) ?? true),
-  );
-  if (isSmall) return ["", now ? `${now.name}: ${readiness(now)}` : ""];
-  return [
-    "Compiling the game, once after installation. This page continues automatically.",
-    `compiling ${told.about}, ${told.done} of ${told.total} functions`,
-  ];
-}
-
-/** Whether there is nothing to tell: code that is there is loaded at once. */
-const isNeedless = (isSmall) =>
-  told.ready || !(told.total || told.error) || (isSmall && !details.textContent);
-
 function show() {
-  const [failed, compiling] = [Boolean(told.error), told.total > 0];
-  // The rules keep everything waiting. Agents don't: a line in the header tells of them, which
-  // moves nothing else.
-  const isSmall = told.rules && !failed;
-  if (isSmall && panel.parentElement !== header) header.children[0].after(panel);
-  if (panel.classList.toggle("small", isSmall) !== wasSmall) bar.removeAttribute("value");
-  wasSmall = isSmall;
-  [what.textContent, details.textContent] = words(isSmall);
-  panel.hidden = isNeedless(isSmall);
-  meanwhile.hidden = isSmall || failed || location.pathname.endsWith("/rules");
+  const failed = Boolean(told.error);
+  // Code that is there is loaded at once.
+  panel.hidden = !failed && (told.rules || !told.total);
+  what.textContent =
+    told.error || "Compiling the game, once after installation. This page continues automatically.";
+  details.textContent = failed
+    ? ""
+    : `compiling ${told.about}, ${told.done} of ${told.total} functions`;
+  meanwhile.hidden = failed || location.pathname.endsWith("/rules");
   bar.hidden = failed;
   // It doesn't go back when more functions turn out to be needed.
-  if (compiling)
-    bar.value = Math.max(bar.hasAttribute("value") ? bar.value : 0, told.done / told.total);
+  bar.value = Math.max(bar.value, told.done / (told.total || 1));
   for (const one of followers) one(told);
 }
 
@@ -114,5 +86,5 @@ begin();
 
 // A page in place of one that can't be shown; it is loaded again when what it waits for is there.
 const refused = document.querySelector("main[data-waits]");
-if (refused) header.append(themeButton());
+if (refused) the("header").append(themeButton());
 if (refused?.dataset.waits === "rules") follow(({ rules }) => rules && location.reload());

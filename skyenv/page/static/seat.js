@@ -42,7 +42,6 @@ const shows = []; // callbacks for every state
 const arrivals = []; // callbacks awaited before a state is shown
 let arriving = false; // whether one is awaited
 const hears = {}; // callbacks by kind of news
-const connects = []; // callbacks for each connection
 
 /**
  * Have `show(state)` called for every new state from the server.
@@ -55,8 +54,6 @@ export const onState = (show) => shows.push(show);
  * @param {(state: State) => Promise<void> | void} arrive
  */
 export const onArrival = (arrive) => arrivals.push(arrive);
-
-export const onConnect = (begin) => connects.push(begin);
 
 /** Have `show(curtain)` called when another player at this screen is to act. */
 export const onCurtain = (show) => (cover = show);
@@ -210,7 +207,6 @@ function connect() {
     wait = 500;
     note(seat.state?.trouble ?? "");
     load();
-    for (const begin of connects) begin();
   };
   made.onmessage = (event) => (hears[event.data] ?? load)();
   made.onclose = () => {

@@ -5,17 +5,25 @@ import { isUpright, showBoard } from "./board.js";
 import { choiceKey, click, isLegal, showChoices } from "./choices.js";
 import { $, isNews, the } from "./dom.js";
 import { setUpEnded, showEnded } from "./ended.js";
-import { isTold, showFinal, showLeads, showLog, showNews, showRecent, whenTold } from "./events.js";
+import {
+  isTold,
+  setUpNews,
+  showFinal,
+  showLeads,
+  showLog,
+  showRecent,
+  whenTold,
+} from "./events.js";
 import { setUpExplaining } from "./explain.js";
 import { setUpFit } from "./fit.js";
 import { setUpHints } from "./hints.js";
 import { next, playForced, setUpPace, togglePause } from "./pace.js";
 import { setUpPeople, showInvitations } from "./people.js";
-import { expect } from "./preparing.js";
 import { setUpPuzzle } from "./puzzle.js";
 import { linked, setUpHeader } from "./rules.js";
 import { api, attempt, begin, latest, load, note, onState, seat, take, undo } from "./seat.js";
-import { bindSetting, confirmed, isForced } from "./settings.js";
+import { bindSetting, confirmed, isForced, kept, setOn } from "./settings.js";
+import { setUpSound } from "./sound.js";
 import { setUpLesson } from "./tutorial.js";
 
 /** @type {Drawing | null} */
@@ -33,7 +41,8 @@ function showTable(state) {
   const untold = { ...state.drawing, title: ["", `<title>${scoring}</title>`] };
   showBoard($("board"), isScoring ? untold : state.drawing, click, isLegal);
   $("task").textContent = state.task;
-  expect(state.names);
+  if (state.over) setOn("knows", true);
+  document.body.classList.toggle("knows", kept("knows") !== null);
   $("release").hidden = state.watching || state.over;
 }
 
@@ -102,9 +111,10 @@ setUpPace(again);
 setUpZoom();
 setUpHints();
 setUpPeople();
-onState(showNews);
+setUpNews();
 setUpExplaining();
 setUpPuzzle();
+setUpSound();
 setUpLesson();
 onState(playForced);
 bindSetting($("ask-first"), "ask");

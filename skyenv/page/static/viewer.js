@@ -174,7 +174,7 @@ export function view(root, game, draw, options = {}) {
 
   /** The log fills the empty part of a wide drawing; small screens have the cards in a line. */
   function showAround(seat) {
-    const place = isUpright.matches ? (tools ? below : aside) : over;
+    const place = isUpright.matches || isSmall.matches ? (tools ? below : aside) : over;
     if (happened.parentNode !== place) place.append(happened);
     happened.classList.toggle("hole", place === over);
     if (place === over) fitHole(happened, board);

@@ -126,7 +126,6 @@ def test_a_slow_agent_delays_only_its_own_game(ann: TestClient) -> None:
     for seat in (slow, other):
         act(ann, seat, payload(ann, seat))
     assert wait_for_turn(ann, other)["step"] == 3
-    assert ann.get(f"{slow}/thinking").json()["agent"] == "random"
     assert payload(ann, slow)["step"] == 1
     gate.go.set()
     assert wait_for_turn(ann, slow)["step"] == 3

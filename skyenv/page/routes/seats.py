@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Awaitable, Callable
 from datetime import date
 from typing import Final
@@ -200,14 +199,6 @@ async def _hint(request: Request) -> Response:
     return JSONResponse(hint | {"step": int(game.state["decisions"])})
 
 
-async def _thinking(request: Request) -> Response:
-    """Return the agent to move, if any, and the seconds since its turn began."""
-    _, _, session = await seat_of(request)
-    asked = session.asked
-    seconds = None if asked is None else round(time.monotonic() - asked, 1)
-    return JSONResponse({"agent": session.agent_to_move, "seconds": seconds})
-
-
 async def _words(request: Request) -> Response:
     """Return the table as plain text."""
     _, link, session = await seat_of(request)
@@ -293,7 +284,6 @@ _SEAT: Final = "/api/seats/{token}"
 _GET: Final[dict[str, Handler]] = {
     "answer": _answer,
     "hint": _hint,
-    "thinking": _thinking,
     "words": _words,
     "record": _record,
     "people": _people,

@@ -74,7 +74,7 @@ export function showBoard(holder, drawing, play = null, legal = (_part) => false
   refocus();
 }
 
-/** A function that restores the focus to its part after a redraw. */
+/** A function that restores the focus after a redraw. */
 function focused(holder) {
   const active = document.activeElement;
   const key = holder.contains(active) ? keyOf(active) : null;
@@ -86,7 +86,6 @@ function focused(holder) {
   };
 }
 
-/** Draw what has changed, and have pieces move. */
 function redraw(board, drawing, holder, isFirst) {
   land(board);
   // to measure them costs a layout

@@ -142,7 +142,6 @@ function questionOf(action, { legal, decision, lesson }) {
   ];
 }
 
-/** Play an action, after confirmation if it can't be taken back. */
 async function choose(action) {
   const state = latest();
   const question = questionOf(action, state);
@@ -163,7 +162,6 @@ function take(colour) {
   act(pair.map((one) => TAKE + one));
 }
 
-/** Mark the chosen and the possible cards, on the drawing and among the buttons. */
 function mark() {
   for (const stack of $$("[data-stack]", $("board")))
     stack.classList.toggle("chosen", first !== null && taking(stack) === first);
@@ -257,7 +255,7 @@ function sameAs(earlier) {
   return earlier && $("choices").querySelector(selector);
 }
 
-/** The keyboard stays where it was, on the drawing or among the choices, while others move, too. */
+/** The keyboard stays on the drawing or among the choices while others move. */
 function keepFocus(focused) {
   const { activeElement: active } = document;
   const stays =
@@ -274,7 +272,7 @@ function keepFocus(focused) {
   found.find((part) => part?.checkVisibility())?.focus({ preventScroll: true });
 }
 
-/** Keys: an option by its letter, pass, take back. Whether the key was one of these. */
+/** Keys of options, pass and take back. Whether the key was one of these. */
 export function choiceKey(key) {
   const { state } = seat;
   if (key === "u" && state?.undo) {

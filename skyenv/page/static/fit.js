@@ -17,16 +17,14 @@ function showCards({ decision, over, seat: own }) {
   );
 }
 
-/** Whether a part of the drawing is in the window, not under the dock or the lesson. */
+/** Whether the city is larger than the window. */
+const isPartSeen = () => isSmall.matches && isUpright.matches;
+
+/** Whether a part of the drawing is in the window, between the lesson and the dock. */
 function isSeen(part) {
-  const [box, dock] = [boxOf(part), boxOf($("dock"))];
-  const isBelow = dock.left < 9;
-  return (
-    box.top >= boxOf($("lesson")).bottom &&
-    box.left >= 0 &&
-    box.bottom <= (isBelow ? dock.top : innerHeight) &&
-    box.right <= (isBelow ? innerWidth : dock.left)
-  );
+  const { left, right, top, bottom } = boxOf(part);
+  const isLow = top >= boxOf($("lesson")).bottom && bottom <= boxOf($("dock")).top;
+  return isLow && left >= 0 && right <= innerWidth;
 }
 
 const scrollTo = (part, block) =>
@@ -44,7 +42,7 @@ function bringAuction() {
 export function bring() {
   const state = latest();
   const { options, take, bid } = state.decision; // the dock has all that can be chosen then
-  if (!state.yours || options || take) return;
+  if (!isPartSeen() || !state.yours || options || take) return;
   if (bid) return bringAuction();
   const taught = $$(".taught[role=button]", $("board"));
   const all = taught.length ? taught : $$("[role=button]", $("board"));
@@ -57,9 +55,7 @@ export function bring() {
 export function setUpFit() {
   onState(() => fitHole($("recent"), $("board")));
   onState(showCards);
-  // elsewhere the whole city is in view
-  const bringLater = () => isSmall.matches && isUpright.matches && requestAnimationFrame(bring);
-  onState(bringLater); // the page is laid out then, once for all
+  onState(() => requestAnimationFrame(bring)); // the page is laid out then, once for all
   const measure = () => root.setProperty("--sheet", `${$("dock").offsetHeight}px`);
   new ResizeObserver(measure).observe($("dock"));
 }

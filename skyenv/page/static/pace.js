@@ -1,5 +1,5 @@
 // The pace of a game: paused, stepped, and shown one by one; forced moves; long agents' turns.
-import { ask, send } from "./api.js";
+import { send } from "./api.js";
 import { $, $$, el } from "./dom.js";
 import { tell } from "./events.js";
 import {
@@ -90,7 +90,6 @@ export function next() {
   else if (state?.paused && isPacing(state)) attempt(() => send(`${api}/next`));
 }
 
-/** Pause or resume agents and the display; returns a promise. */
 export async function togglePause() {
   const { state } = seat;
   if (!state || !isPacing(state) || (state.over && !state.behind)) return;
@@ -165,30 +164,24 @@ export async function playForced(state) {
 
 // ---- long agents' turns ----
 
-const [DELAY, INTERVAL] = [2000, 1000]; // milliseconds
+const SOON = 2; // seconds in which nothing is said
 const line = el("p#thinking.card", { role: "timer", "aria-live": "off", hidden: true });
 let shown = -1; // the step
-let lookTimer = 0;
+let clock = 0;
 
-async function look() {
-  const { step } = latest();
-  try {
-    const { agent, seconds } = await ask(`${api}/thinking`);
-    if (latest().step !== step || latest().yours) return;
-    line.hidden = !agent || seconds === null;
-    if (!line.hidden) line.textContent = doing(agent, Math.round(seconds));
-  } catch {
-    /* the table says what is wrong */
-  }
-  clearTimeout(lookTimer);
-  lookTimer = setTimeout(look, INTERVAL);
-}
-
-/** Show the agent that thinks when nothing happens for a while. @param {State} state */
-function showTurn(state) {
-  if (state.step === shown && !state.over) return; // drawn anew
-  shown = state.step;
-  clearTimeout(lookTimer);
+/** Tell for how long an agent has been thinking. @param {State} state */
+function showTurn({ step, over, yours, people }) {
+  if (step === shown && !over) return; // drawn anew
+  shown = step;
+  clearInterval(clock);
   line.hidden = true;
-  if (!state.yours && !state.over) lookTimer = setTimeout(look, DELAY);
+  const acting = $("board").querySelector("[data-acting]")?.dataset.acting;
+  const player = people.seats[Number(acting)];
+  if (over || yours || !player?.is_agent) return;
+  let seconds = 0;
+  clock = setInterval(() => {
+    seconds += 1;
+    line.hidden = latest().paused || seconds < SOON;
+    line.textContent = doing(player.name, seconds);
+  }, 1000);
 }

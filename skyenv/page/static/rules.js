@@ -105,17 +105,17 @@ const TERMS = {
   "black card": "AUC-4",
   "sixth plot": "COM-8",
   "coloured card": "TURN-4",
-  "City Hall": "MOVE-4",
-  "option A": "TURN-2",
-  "option B": "BUS-2",
-  "option C": "TURN-7",
-  "option D": "SCO-1",
+  "city hall": "MOVE-4",
+  "option a": "TURN-2",
+  "option b": "BUS-2",
+  "option c": "TURN-7",
+  "option d": "SCO-1",
   commissioner: "MOVE-1",
   marker: "MOVE-2",
   auction: "AUC-1",
   business: "BUS-1",
   supply: "TURN-2",
-  Alea: "ALEA-1",
+  alea: "ALEA-1",
   coin: "SCO-2",
   bid: "AUC-3",
   stop: "STOP-1",
@@ -123,9 +123,6 @@ const TERMS = {
   scored: "SCO-2",
 };
 const ANY = new RegExp(`\\b(${Object.keys(TERMS).join("|")})(?:e?s)?\\b`, "gi");
-const ruleOf = Object.fromEntries(
-  Object.entries(TERMS).map(([term, rule]) => [term.toLowerCase(), rule]),
-);
 
 const touched = matchMedia("(pointer: coarse)");
 
@@ -145,7 +142,7 @@ export function linked(told) {
     const term = match[1].toLowerCase();
     if (seen.has(term)) continue;
     seen.add(term);
-    const link = ruleNamed("a.term", [ruleOf[term]], match[0]);
+    const link = ruleNamed("a.term", [TERMS[term]], match[0]);
     nodes.push(text.slice(from, match.index), link);
     from = match.index + match[0].length;
   }

@@ -396,7 +396,6 @@ class GameServer:
         try:
             while self._is_agents_turn(session):
                 name = str(session.agent_to_move)
-                session.asked = time.monotonic()
                 await self._play_agent(session, name)
         except PageError as error:
             session.trouble = str(error)
@@ -406,7 +405,6 @@ class GameServer:
             session.trouble = f"{name} has failed; see the server's log"
         finally:
             self._runners.pop(key, None)
-            session.asked = None
         if session.trouble:
             self.tell(key)
 

@@ -81,7 +81,6 @@ class Session:
         links: the links to the seats, and for spectators.
         position: the current position.
         lifted: by shared screen, the seat whose cards are shown there now.
-        asked: the time at which an agent's turn began, by the monotonic clock; None: no agent's.
         trouble: the reason why agents can't continue, in a line; or None.
         paused: whether agents are paused.
         granted: whether paused agents may make one move.
@@ -96,7 +95,6 @@ class Session:
         self.stored = stored
         self.links = list(links)
         self.lifted: dict[str, int] = {}
-        self.asked: float | None = None
         self.trouble: str | None = None
         self.paused = self.granted = False
         self.undone = 0

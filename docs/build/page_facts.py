@@ -23,6 +23,6 @@ NAMES: Final = (
 def written() -> dict[Path, str]:
     """Return the module, by its path in the repository."""
     facts = {name: getattr(module, name) for module, names in NAMES for name in names}
-    facts |= {"USUAL": STRENGTHS["medium"][0], "ESTIMATOR": ESTIMATOR, "STRONGEST": STRONGEST}
+    facts |= {"USUAL": STRENGTHS["Banker"][0], "ESTIMATOR": ESTIMATOR, "STRONGEST": STRONGEST}
     lines = "".join(f"export const {name} = {json.dumps(fact)};\n" for name, fact in facts.items())
     return {STATIC / "game.js": f"// Facts from Python; `make docs` writes this file.\n{lines}"}

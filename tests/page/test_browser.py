@@ -484,7 +484,8 @@ def test_games_are_started_and_deleted_in_the_lobby(page: Browser, site: Site) -
             ("click #watch button", "#recent h2", "The last turns"),
         ],
     )
-    page.open(f"{site.address}/#custom")
+    page.open(f"{site.address}/")
+    page.click("#custom summary")
     follow(
         page,
         [

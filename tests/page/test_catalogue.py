@@ -1,11 +1,9 @@
 """The catalogue of agents: unknown ones, those on offer, and the lobby's strengths."""
 
-from itertools import pairwise
-
 import pytest
 from pages import quick_catalogue
 
-from skyenv.page.agents.catalogue import catalogue, strengths
+from skyenv.page.agents.catalogue import REFERENCES, STRONGEST, catalogue, strengths
 from skyenv.page.errors import PageError
 
 
@@ -19,8 +17,16 @@ def test_coverage_bots_are_offered_only_if_asked_for() -> None:
     assert catalogue(["hoard"]).names[:2] == ["hoard", "appraiser"]
 
 
-def test_strengths_are_spaced_by_at_least_100_points() -> None:
-    """100 points are odds of 1.8 to 1; agents that aren't on offer are left out."""
-    ratings = [one["rating"] for one in strengths(catalogue().names)]
-    assert all(strong - weak >= 100 for weak, strong in pairwise(ratings))
+def test_four_strengths_are_shown_first_and_no_references() -> None:
+    """Each group rises; agents that aren't on offer are left out."""
+    found = strengths(catalogue().names)
+    assert [one["first"] for one in found] == [True] * 4 + [False] * (len(found) - 4)
+    for is_first in (True, False):
+        rated = [one["rating"] for one in found if one["first"] == is_first]
+        points = [rating for rating in rated if rating is not None]
+        assert len(points) >= 2
+        assert points == sorted(points)
+    assert found[3]["agent"] == STRONGEST[0]
+    assert catalogue().names[-len(REFERENCES) :] == [*REFERENCES]
+    assert {one["agent"] for one in found}.isdisjoint(REFERENCES)
     assert [one["agent"] for one in strengths(["greedy", "bidder"])] == ["greedy"]

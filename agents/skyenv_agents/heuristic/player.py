@@ -13,12 +13,13 @@ The appraiser differs from greedy in four points:
 * A move is valued by the scorings that both commissioners together leave to each seat.
 """
 
+import re
 from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
-from skyenv.agents import Agent, Decisions
+from skyenv.agents import Agent, Decisions, sample
 from skyenv.array_types import Float64, Int64, RecordArray
 from skyenv.engine.knowledge import VIEW_DTYPE
 from skyenv.errors import AgentError, shown
@@ -92,6 +93,36 @@ class GreedyAgent(HeuristicAgent):
     version = "1"
     description = "scores every legal action by its expected VP, one action ahead"
     default_weights = GREEDY_WEIGHTS
+
+    @classmethod
+    def variant(cls, name: str) -> "Agent":
+        """Return the weaker agent of a name such as ``"greedy-2vp"``: :class:`SampledAgent`."""
+        temperature = re.fullmatch(r"greedy-(\d{1,2}(?:\.\d)?)vp", name, re.ASCII)
+        if temperature is None or not float(temperature[1]):
+            return super().variant(name)
+        return SampledAgent(name, float(temperature[1]))
+
+
+class SampledAgent(GreedyAgent):
+    """A weaker greedy agent: it samples actions in proportion to exp(score / temperature).
+
+    Args:
+        name: such as ``"greedy-2vp"``.
+        temperature: in VP, above 0; the higher, the weaker.
+    """
+
+    def __init__(self, name: str, temperature: float) -> None:
+        super().__init__()
+        self.name, self.temperature = name, temperature
+        self.description = (
+            f"samples greedy's actions by their VP, at a temperature of {temperature:g}"
+        )
+
+    def act(self, decisions: Decisions) -> Int64:
+        """See :class:`skyenv.agents.Agent`."""
+        scores = np.where(decisions.mask != 0, self.scores(decisions), -np.inf)
+        losses = scores - scores.max(axis=1, keepdims=True)
+        return sample(np.exp(losses / self.temperature), decisions.uniform)
 
 
 class AppraiserAgent(HeuristicAgent):

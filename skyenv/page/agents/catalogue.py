@@ -107,7 +107,7 @@ class Catalogue:
 
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     """Return the requested agents, then all registered ones (:func:`skyenv.agents.agent_names`)
-    and those of :data:`STRENGTHS`.
+    and those of :data:`STRENGTHS`, the REFERENCES last.
 
     No agent is imported.
 
@@ -120,7 +120,8 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     asked = list(dict.fromkeys(specifications))
     for specification in asked:
         check_specification(specification)
-    names = dict.fromkeys([*asked, *agent_names(), *(name for name, _ in STRENGTHS.values())])
+    others = [*agent_names(), *(name for name, _ in STRENGTHS.values())]
+    names = dict.fromkeys([*asked, *sorted(others, key=REFERENCES.__contains__)])
     return Catalogue(CatalogueEntry(name, name) for name in names)
 
 
@@ -129,37 +130,53 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
 PLAYERS: Final = 2
 # The players and side of the ladder from which points come; the lobby sets up the same table.
 SIDE: Final = "front"
-# For each strength, from the weakest: its agent, and how that plays.
+# By the names that the lobby gives them, from the weakest: agents about 150 points apart, and how
+# each plays.
 STRENGTHS: Final = {
-    "easy": ("random", "Plays any legal move. Good for a first game."),
-    "medium": ("greedy", "Takes the most points available now and never looks ahead."),
-    "strong": (
-        "trained",
-        "A neural network trained by self-play. It moves at once.",
-    ),
-    "strongest": (
+    "Tourist": ("greedy-4vp", "Guesses a lot: most of its moves cost it points."),
+    "Shopkeeper": ("greedy-2.5vp", "Sees the points on the board, but often takes less."),
+    "Landlord": ("greedy-1.5vp", "Takes good moves, with a slip in most turns."),
+    "Broker": ("greedy-1vp", "Takes the points at hand, with a slip now and then."),
+    "Banker": ("greedy", "Takes the most points available now and never looks ahead."),
+    "Surveyor": ("rollout-16", "Tries its best moves in a few quick games."),
+    "Planner": ("ismcts-100", "Searches a few moves ahead, a hundred times."),
+    "Architect": ("trained", "A neural network trained by self-play. It moves at once."),
+    "Developer": (
         "ismcts-trained-1000",
-        "The same network with a search a few moves ahead.",
+        "The Architect's network, searching a few moves ahead.",
     ),
+    "Tycoon": ("lookahead", "The Architect's network, which plays its best moves out first."),
 }
+# Those that are shown first; the others are behind "more".
+OFFERED: Final = ("Shopkeeper", "Banker", "Architect", "Tycoon")
+# Agents for measuring, which lists show last.
+REFERENCES: Final = ("bidder", "builder", "random", "trained-2026a")
 # The agents that replays suggest first.
-STRONGEST: Final = ("ismcts-trained-1000", "ismcts", "trained", "appraiser", "greedy")
+STRONGEST: Final = ("lookahead", "ismcts-trained-1000", "trained", "appraiser", "greedy")
 
 
 def strengths(offered: Container[str]) -> list[dict[str, Any]]:
-    """Return the lobby's suggestions, from the weakest agent to the strongest.
+    """Return the lobby's suggestions: those of OFFERED, then the others, each from the weakest
+    agent to the strongest.
 
     Args:
         offered: names of the agents that can be chosen; others are left out.
 
     Returns:
-        For each agent its strength in words, name, points on the published ladder (400 more are
-        odds of 10 to 1; None if it isn't on the ladder), and how it plays.
+        For each agent the lobby's name for it, its own, points on the published ladder (400 more
+        are odds of 10 to 1; None if it isn't on the ladder), how it plays, and whether it is one
+        of OFFERED.
     """
     rated = ladder.read(ladder.path_of(PLAYERS, SIDE))["agents"]
     points = {agent["name"]: float(agent["rating"]["mean"]) for agent in rated}
     return [
-        {"word": word, "agent": name, "rating": points.get(name), "style": style}
-        for word, (name, style) in STRENGTHS.items()
-        if name in offered
+        {
+            "word": word,
+            "agent": STRENGTHS[word][0],
+            "rating": points.get(STRENGTHS[word][0]),
+            "style": STRENGTHS[word][1],
+            "first": word in OFFERED,
+        }
+        for word in sorted(STRENGTHS, key=lambda word: word not in OFFERED)
+        if STRENGTHS[word][0] in offered
     ]

@@ -17,4 +17,4 @@ export const CARD_STEP = 26;
 export const CARDS_LEAVE = 128;
 export const USUAL = "greedy";
 export const ESTIMATOR = "trained";
-export const STRONGEST = ["ismcts-trained-1000", "ismcts", "trained", "appraiser", "greedy"];
+export const STRONGEST = ["lookahead", "ismcts-trained-1000", "trained", "appraiser", "greedy"];

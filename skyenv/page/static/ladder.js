@@ -1,5 +1,5 @@
 // The published ladders: ratings, and the results of each pair.
-import { ask } from "./api.js";
+import { ask, at } from "./api.js";
 import { $, el, note, the } from "./dom.js";
 import { many, percent, signed } from "./format.js";
 import { setUpHeader } from "./rules.js";
@@ -130,7 +130,7 @@ function showPair(ladder, one, other) {
   const names = ladder.agents.map((each) => each.name);
   for (const [id, chosen] of Object.entries({ one, other })) {
     $(id).replaceChildren(
-      ...names.map((name, at) => el("option", { selected: at === chosen }, name)),
+      ...names.map((name, place) => el("option", { selected: place === chosen }, name)),
     );
     $(id).onchange = () => go(here(ladder, { one: $("one").value, other: $("other").value }));
   }
@@ -138,20 +138,10 @@ function showPair(ladder, one, other) {
   $("pair").replaceChildren(
     ...(isPair ? told(ladder, one, other) : ["Choose two different agents."]),
   );
-  const [first, second] = [names[one], names[other]];
-  $("pair-games").replaceChildren();
-  if (isPair) countGames(ladder, [first, second]);
-}
-
-/** The number of a pair's games in the library. */
-async function countGames({ players, side }, names) {
+  const { players, side } = ladder;
   const wanted = new URLSearchParams({ players, side });
-  for (const name of names) wanted.append("agent", name);
-  const none = "No games of this pair in the folders of --games.";
-  const { total } = await ask(`/api/library?${wanted}`).catch(() => ({ total: 0 }));
-  const link = { href: `/library?${wanted}` };
-  const text = `Browse ${total.toLocaleString()} games of this pair`;
-  $("pair-games").replaceChildren(total ? el("a", link, text) : none);
+  for (const place of [one, other]) wanted.append("agent", names[place]);
+  $("pair-games").href = at(`/library?${wanted}`);
 }
 
 function show() {

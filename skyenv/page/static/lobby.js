@@ -5,7 +5,7 @@ import { many, seatNames, signed, when } from "./format.js";
 import { ESTIMATOR, USUAL } from "./game.js";
 import { follow, readiness } from "./preparing.js";
 import { setUpHeader } from "./rules.js";
-import { confirmed, storeName, storedName } from "./settings.js";
+import { confirmed, forgetPlayed, recordOf, storeName, storedName } from "./settings.js";
 
 const canPlay = (name) => agents.find((one) => one.name === name)?.state !== "failed";
 let agents = [];
@@ -39,17 +39,31 @@ function showStrengths(strengths) {
       checked: agent === usual,
       disabled,
     };
-    const points = rating === null ? "" : `, ${signed(Math.round(rating))} points`;
+    const points = rating === null ? "not rated yet" : `${signed(Math.round(rating))} points`;
+    const record = recordOf(agent);
     return el(
       "label.strength",
       el("input", input),
       el("b", word),
-      el("span.rating", agent + points),
-      el("span.style", style, el("span", { "data-readiness": agent })),
+      el("span.rating", `${agent}, ${points}`),
+      el(
+        "span.style",
+        style,
+        record && el("b", ` You: ${record}.`),
+        el("span", { "data-readiness": agent }),
+      ),
     );
   };
-  $("strengths").replaceChildren(...strengths.map(offer));
+  for (const place of ["strengths", "others"])
+    $(place).replaceChildren(
+      ...strengths.filter(({ first }) => first === (place === "strengths")).map(offer),
+    );
   $("points").hidden = strengths.every((one) => one.rating === null);
+  $("results").hidden = !strengths.some(({ agent }) => recordOf(agent));
+  $("forget").onclick = () => {
+    forgetPlayed();
+    showStrengths(strengths);
+  };
 }
 
 const options = () => agents.map((one) => el("option", { value: `agent:${one.name}` }, one.name));
@@ -235,11 +249,6 @@ $("file").onchange = () => {
   if (file) open(file);
 };
 setUpHeader();
-const openCustom = () => {
-  if (location.hash === "#custom") $("custom").open = true;
-};
-addEventListener("hashchange", openCustom);
-openCustom();
 
 async function load() {
   try {

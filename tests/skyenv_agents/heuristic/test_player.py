@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import pytest
 
 from scenario import (
@@ -16,10 +17,11 @@ from scenario import (
     stopped,
     supply_row,
 )
-from skyenv.agents import decide_game
+from skyenv import Games, make_agent
+from skyenv.agents import decide_game, decisions_in
 from skyenv.engine.game import Game
 from skyenv.errors import AgentError
-from skyenv.rules.actions import ACTION_NAMES
+from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv_agents import AppraiserAgent, GreedyAgent
 from skyenv_agents.heuristic.player import HeuristicAgent
 
@@ -105,3 +107,20 @@ def test_weights_must_have_the_agents_names(agent: HeuristicAgent) -> None:
     for wrong in ({"point": 1.0}, {**default[2], "other": 1.0}):
         with pytest.raises(AgentError, match=f"weights of {agent.name}"):
             kind({**default, 3: wrong})
+
+
+def test_weaker_greedy_agents_sample_by_scores() -> None:
+    """The random numbers are evenly spaced, so each share is exact to one of them."""
+    numbers = 1000
+    games = Games(numbers, num_players=2, seed=np.full(numbers, 7))
+    for temperature in (1.0, 2.5):
+        agent = make_agent(f"greedy-{temperature:g}vp")
+        assert isinstance(agent, GreedyAgent)
+        even = (np.arange(numbers) + 0.5) / numbers
+        decisions = decisions_in(games, agent, uniform=even)
+        shares = np.bincount(agent.act(decisions), minlength=NUM_ACTIONS) / numbers
+        weights = np.exp(agent.scores(decisions)[0] / temperature) * decisions.mask[0]
+        np.testing.assert_allclose(shares, weights / weights.sum(), atol=2 / numbers)
+    for wrong in ("greedy-0vp", "greedy-vp", "greedy-2"):
+        with pytest.raises(AgentError, match="greedy has no variants"):
+            make_agent(wrong)

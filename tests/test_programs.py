@@ -2,9 +2,11 @@
 
 import json
 import math
+import os
 import re
 import runpy
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from experiments.benchmarks import strength
 from experiments.benchmarks.__main__ import BENCHMARKS
 from experiments.benchmarks.__main__ import main as benchmark
 from experiments.shipping import openings, tune
-from processes import ROOT, main_of, printed
+from processes import ROOT, main_of, printed, python
 from skyenv.engine.openings import TASKS
 from skyenv.rules.components import BLACK
 from skyenv.rules.state import NONE
@@ -121,6 +123,44 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
         assert "</h1>" in made.read_text(encoding="utf-8")
     text = (tmp_path / "api" / "skyenv.engine.html").read_text(encoding="utf-8")
     assert 'id="skyenv.engine.games.Games.step"' in text
+
+
+# ---- missing packages ----
+
+OPTIONAL = {
+    *("cma", "fontTools", "gymnasium", "h5py", "matplotlib", "minari", "pettingzoo", "PIL"),
+    *("pyarrow", "pygame", "pyspiel", "ray", "sb3_contrib", "scipy", "stable_baselines3"),
+    *("starlette", "tensorboard", "thorvg_python", "torch", "uvicorn", "websockets"),
+}
+HIDING = """
+import os, sys
+sys.modules.update(dict.fromkeys(os.environ["HIDDEN"].split()))
+"""
+PROGRAMS = [
+    str(path.relative_to(ROOT).with_suffix("")).replace("/", ".").removesuffix(".__main__")
+    for path in sorted((ROOT / "experiments").rglob("*.py"))
+    if '__name__ == "__main__"' in path.read_text("utf-8")
+]
+
+
+@pytest.mark.parametrize("rounds", [1, pytest.param(len(OPTIONAL), marks=pytest.mark.long)])
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_missing_package_is_one_line(program: str, rounds: int, tmp_path: Path) -> None:
+    """All optional packages are hidden, then all but those that the program has named so far."""
+    (tmp_path / "sitecustomize.py").write_text(HIDING)
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    hidden = OPTIONAL.copy()
+    for _ in range(rounds):
+        environment = {"PYTHONPATH": path, "HIDDEN": " ".join(hidden)}
+        done = python("-m", program, "--help", environment=environment)
+        if done.returncode == 0:
+            return
+        said = re.fullmatch(r"\w+: error: No module named '(\w+)'; install .+\n", done.stderr)
+        assert said is not None, done.stderr
+        assert done.returncode == 2
+        hidden.remove(said[1])
+        if find_spec(said[1]) is None:
+            return
 
 
 # ---- baselines and examples ----

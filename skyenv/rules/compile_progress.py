@@ -7,13 +7,15 @@ from typing import Final
 from skyenv.runtime import print_line
 
 Listener = Callable[[str, int, int], None]
-"""Hears what is compiled now, as which of how many functions of this process."""
+"""Hears what is compiled now, as which of how many functions of this process, as far as known."""
 
 
-# They change only under Numba's compiler lock.
-_listeners: Final[list[Listener]] = [
-    lambda about, number, total: print_line(f"compiling {number} of {total}: {about}")
-]
+def _print(about: str, number: int, total: int) -> None:
+    more = f" of at least {total}" if total > number else ""
+    print_line(f"compiling {number}{more}: {about}")
+
+
+_listeners: Final[list[Listener]] = [_print]  # changes only under Numba's compiler lock
 
 
 @contextlib.contextmanager

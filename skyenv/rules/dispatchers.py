@@ -207,10 +207,16 @@ _expected: Final[set[EntryPoint]] = set()
 
 
 def _announce(one: EntryPoint) -> None:
-    called = [other for other in _called_by(one) if isinstance(other, EntryPoint)]
+    """Report the compilation of a function. Those it calls are expected too if they come from the
+    same sources: others may be on disk.
+    """
     _compiled.append(one)
-    _expected.update(other for other in called if not other.overloads)
-    announce(one.about, len(_compiled), max(len(_compiled), len(_expected)))
+    with contextlib.suppress(FileNotFoundError):
+        called = [other for other in _called_by(one) if isinstance(other, EntryPoint)]
+        digest = _digest_of_sources(one)
+        _expected.update(other for other in called if _digest_of_sources(other) == digest)
+    left = [other for other in _expected.difference(_compiled) if not other.overloads]
+    announce(one.about, len(_compiled), len(_compiled) + len(left))
 
 
 def _called_by(one: EntryPoint) -> list[_Called]:

@@ -43,7 +43,7 @@ function show() {
     told.error || "Compiling the game, once after installation. This page continues automatically.";
   details.textContent = failed
     ? ""
-    : `compiling ${told.about}, ${told.done} of ${told.total} functions`;
+    : `compiling ${told.about}, ${told.done} of at least ${told.total} functions`;
   meanwhile.hidden = failed || location.pathname.endsWith("/rules");
   bar.hidden = failed;
   // It doesn't go back when more functions turn out to be needed.

@@ -1062,6 +1062,7 @@ class TaskReferee(Referee):
             "players": int(opening["num_players"]),
             "side": ("front", "back")[opening["side"]],
             "rings": rings,
+            "max_turns": int(opening["max_turns"]),
         }
         if not all(same(header[name], value) for name, value in wanted.items()):
             _refute(f"the opening has {wanted}", header)
@@ -1069,7 +1070,6 @@ class TaskReferee(Referee):
         self._read_cards(opening)
         self.unknown = opening["unknown"].tolist()
         self.seat, self.turns = int(opening["seat"]), int(opening["turns"])
-        self.max_turns = int(opening["max_turns"])  # the header has that of whole games
         self.auctions_left = int(opening["auctions_left"])  # -1: a game's last turns
         self.in_park = opening["auction_place"] == CENTRAL_PARK
         if self.auctions_left < 0:

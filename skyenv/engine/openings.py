@@ -196,6 +196,17 @@ def numbers_of(name: str) -> range:
     return found
 
 
+def max_turns_of(name: str) -> int:
+    """Return after how many turns the openings of a name are truncated; 0 if they differ in it.
+
+    Raises:
+        OptionError: there is no such task or opening.
+    """
+    numbers = numbers_of(name)
+    limits = _stored()[task_name(name)]["max_turns"][numbers.start : numbers.stop]
+    return int(limits[0]) if (limits == limits[0]).all() else 0
+
+
 @rule
 def selected(seed: int, number: int) -> int:
     """Return which of a number of openings a seed selects."""

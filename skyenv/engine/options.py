@@ -7,7 +7,7 @@ from typing import Final, Self, TypedDict, Unpack
 import numpy as np
 
 from skyenv.checks import check_choice, check_integer, checks_names
-from skyenv.engine.openings import WHOLE_GAMES, numbers_of, task_of
+from skyenv.engine.openings import WHOLE_GAMES, max_turns_of, task_of
 from skyenv.engine.rewards import REWARDS, RewardFunction
 from skyenv.errors import OptionError
 from skyenv.rules.board import Board, as_board
@@ -63,7 +63,8 @@ class GameOptions:
             ``"full-4"`` are whole games by name; the attribute is then None.
 
     Attributes:
-        num_players, side, max_turns, reward, task: as given, or those of the task.
+        num_players, side, max_turns, reward, task: as given, or those of the task; 500 turns stand
+            for several openings that differ.
         board: the :class:`skyenv.Board`.
 
     Raises:
@@ -95,15 +96,16 @@ class GameOptions:
             (num_players, side), task = WHOLE_GAMES[task], None
         played_on = as_board(board, side)
         if task is not None:
-            numbers_of(task)  # refuses unknown names
+            turns = max_turns_of(task) or DEFAULT_MAX_TURNS
             players = task_of(task).num_players
             printed = played_on == as_board(None, SIDES[FRONT])
-            if num_players not in (2, players) or not printed or max_turns != DEFAULT_MAX_TURNS:
+            is_length = max_turns in (DEFAULT_MAX_TURNS, turns)
+            if num_players not in (2, players) or not printed or not is_length:
                 raise OptionError(
                     f"task {task} has {players} players on the front of the printed board; give no "
                     "num_players, side, board or max_turns beside it"
                 )
-            num_players = players
+            num_players, max_turns = players, turns
         vars(self).update(
             num_players=check_integer("num_players", num_players, MIN_PLAYERS, MAX_PLAYERS),
             side=played_on.side,

@@ -52,6 +52,7 @@ from skyenv.rules.components import (
     PLOTS,
     SIXTH,
     SKYSCRAPERS_PER_OPTION,
+    STARTING_GENERAL_SUPPLY,
 )
 from skyenv.rules.state import (
     ALEA,
@@ -193,9 +194,10 @@ def build_limit(game: Any, seat: int) -> int:
 
 # ---- actions ----
 
-# The effect of each action, independent of the position.
+# The effect of each action, independent of the position; a variant's last skyscrapers may be fewer.
+_UP_TO: Final = "up to " if STARTING_GENERAL_SUPPLY % SKYSCRAPERS_PER_OPTION else ""
 _DOES: Final = (
-    f"take {SKYSCRAPERS_PER_OPTION} skyscrapers into the supply",
+    f"take {_UP_TO}{counted(SKYSCRAPERS_PER_OPTION, 'skyscraper')} into the supply",
     *(f"place a {business}" for business in BUSINESSES),
     "take a black card and an extra move",
     *(f"score {district}" for district in DISTRICTS),
@@ -271,9 +273,10 @@ def action_text(position: np.void, action: int) -> str:
     game, action = visible_table(position).game, checked_action(action)
     does, place, seat = _DOES[action], int(game["auction_place"]), int(game["seat"])
     where = "the next place" if place == NONE else auctioned(place)
+    if action == OPTION_A:
+        return f"option A: take {skyscrapers_text(game)} into the supply"
     if action < OPTION_D:
-        letter = "A" if action < OPTION_B else "B" if action < OPTION_C else "C"
-        return f"option {letter}: {does}"
+        return f"option {'B' if action < OPTION_C else 'C'}: {does}"
     if action < PLOT:
         return f"option D: {does} ({gains_text(game, action - OPTION_D)})"
     if action < TAKE:
@@ -302,6 +305,14 @@ def action_text(position: np.void, action: int) -> str:
         return f"{does} in {where}"
     colour = NONE if NONE in (place, seat) else int(game["bid_colour"][seat])
     return does if colour == NONE else f"{does} on {plot_name(place, colour)}"
+
+
+def skyscrapers_text(game: Any) -> str:
+    """Return the skyscrapers that option A brings the seat to act (TURN-2); where it has none left,
+    or no seat acts, the usual number.
+    """
+    left = 0 if game["seat"] == NONE else int(game["general"][game["seat"]])
+    return counted(min(left or SKYSCRAPERS_PER_OPTION, SKYSCRAPERS_PER_OPTION), "skyscraper")
 
 
 def gains_text(game: Any, district: int, name: Callable[[int], str] = seat_name) -> str:

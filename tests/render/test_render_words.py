@@ -278,6 +278,8 @@ owner.TSQ=0,1,4,-1,-1 floors.TSQ=2,1,1,0,0 tiles.TSQ.4=1,0,1,0 top.1=2 visited.0
     = move white CITY_HALL: move the white commissioner to City Hall: W34, TSQ and the park area \
 will be auctioned
     = plot W34 green: place a starting skyscraper on W34 green
+general.0=1
+    = option A: option A: take 1 skyscraper into the supply
 BIDDING bid_total.0=9
     = pass: pass: leave the auction of TSQ
     = bid green 4: lay down green 4 (total 13)

@@ -18,6 +18,7 @@ from skyenv.render.words import (
     gains_text,
     seat_name,
     sentence,
+    skyscrapers_text,
 )
 from skyenv.rules.actions import OPTION_A, OPTION_B, OPTION_C, OPTION_D, STOP
 from skyenv.rules.components import (
@@ -32,7 +33,6 @@ from skyenv.rules.components import (
     NUM_COLOURS,
     NUM_DISTRICTS,
     NUM_RANKS,
-    SKYSCRAPERS_PER_OPTION,
 )
 from skyenv.rules.state import (
     ALEA,
@@ -71,7 +71,7 @@ def options(position: Any, table: Table) -> list[Json]:
     there = sorted({int(place) for place in game["place"] if place < NUM_DISTRICTS})
     tiles = [(OPTION_B + kind, BUSINESSES[kind]) for kind in kinds]
     scored = [(OPTION_D + d, f"{PLACE_NAMES[d]}: {gains_text(game, d, name)}") for d in there]
-    first = f"{SKYSCRAPERS_PER_OPTION} skyscrapers, 2 coloured cards, a move"
+    first = f"{skyscrapers_text(game)}, 2 coloured cards, a move"
     black = "1 black card, 2 moves, 2 coloured cards"
     return [
         _option(position, "A", "Skyscrapers", first, [(OPTION_A, "take them")]),

@@ -358,8 +358,7 @@ def _source_of(function: Any) -> Path | None:
     module = Path(function.__globals__.get("__file__") or "")
     if source.is_file():
         return source
-    has_source = module.stem != source.stem or module.with_suffix(".py").is_file()
-    return None if has_source else module
+    return module if module.stem == source.stem else None
 
 
 @cache

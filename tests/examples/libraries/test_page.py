@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from processes import ROOT, main_of
-from skyenv.envs.learner import LearnerGames
 from skyenv.statistics import interval, mean_of
+
+# Not every library's environment has Gymnasium.
+LearnerGames: Any = pytest.importorskip("skyenv.envs.learner").LearnerGames
 
 HERE = Path(__file__).parent
 PAGE = (ROOT / "docs" / "libraries.md").read_text(encoding="utf-8")
@@ -36,7 +38,7 @@ def payoffs(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     found: list[float] = []
     reset = LearnerGames.reset
 
-    def noting(core: LearnerGames, seed: Any = None, rows: Any = None) -> None:
+    def noting(core: Any, seed: Any = None, rows: Any = None) -> None:
         ending = core.all_rows if rows is None else rows
         found.extend(core.total[ending[core.done[ending]]].tolist())
         reset(core, seed, rows)

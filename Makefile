@@ -126,7 +126,7 @@ test-lowest: $(LOWEST)/.ready  ## rules, games and environments with the lowest 
 
 $(RAY)/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(RAY)
-	$(RAY)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[ray,train,tune]' hypothesis pytest pytest-timeout
+	$(RAY)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[ray,train]' hypothesis pytest pytest-timeout
 	@touch $@
 
 test-ray: $(RAY)/.ready  ## work that Ray spreads, on a cluster of nodes on this machine; long tests too (300 MB to install)
@@ -164,7 +164,7 @@ play: $(PAGE_READY)  ## open the page: play against people and agents, replay re
 	$(BIN)/python -m skyenv play $(PLAY)
 
 speed: $(READY)  ## the figures of docs/results/speed.md
-	$(BIN)/python -m experiments.benchmarks speed
+	$(BIN)/python -m experiments.benchmarks speed start
 
 .venv-peers/.ready: experiments/benchmarks/peers.txt pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)

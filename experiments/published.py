@@ -105,7 +105,6 @@ PARTS: Final = (
     _benchmark("open_spiel", 0.1, (*ENGINE, "skyenv/envs")),
     _benchmark("game", 0.3, (*ENGINE, "agents")),
     _benchmark("tasks", 0.3, SOLVERS),
-    _benchmark("three_seats", 0.1, SOLVERS),
     _benchmark("panel", 0.2, (*SOLVERS, "agents")),
     _benchmark("bidding", 0.2, (*SOLVERS, "agents")),
     _benchmark("abr", 0.5, LEARNERS),

@@ -9,7 +9,7 @@ range           from … below             dealt by
 `BY_NUMBER`     0 … 10⁹                  callers that name a seed: environments, records, matches
 `TRAINING`      10⁹ … 2⁶¹                the trainer; environments, for every seed that nobody named
 `DATASETS`      2⁶¹ … 2⁶²                ``python -m skyenv dataset``
-`TUNING`        2⁶² … 2⁶² + 2⁶⁰          the tuning of weights (experiments/shipping/tune.py)
+`TUNING`        2⁶² … 2⁶² + 2⁶⁰          the tuning that made greedy's weights
 `EVALUATION`    2⁶² + 2⁶⁰ … 2⁶² + 2⁶¹    evaluations with a secret
 `LADDERS`       2⁶² + 2⁶¹ … 2⁶³          tournaments with a secret, and so all published ladders
 ==============  =======================  ===========================================================

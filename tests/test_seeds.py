@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.shipping import tune
-from processes import Threads
 from skyenv import seeds
 from skyenv.arena import matches
 from skyenv.arena.evaluate import evaluate
@@ -93,11 +91,6 @@ def a_tournament() -> None:
     play_job(settings, GroupSeeds((0, 1), (0, 1)))
 
 
-def a_tuning() -> None:
-    tuning = tune.Tuning("greedy", ("random",), 2, paired_seeds=1, population=2, seed=1)
-    next(tune.tune(tuning, Threads()))
-
-
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     ("program", "purpose"),
@@ -108,7 +101,6 @@ def a_tuning() -> None:
         ),
         (a_tournament, "ladders"),
         (lambda: Matches.new(["random"], 2, "front", 2, 1, 3).trajectories("outcome"), "datasets"),
-        (a_tuning, "tuning"),
     ],
 )
 def test_programs_use_seeds_of_their_own_range(

@@ -1,1 +1,1 @@
-"""Benchmarks of speed, strength, algorithms and the game itself."""
+"""Benchmarks of speed, start-up, strength, algorithms and the game itself."""

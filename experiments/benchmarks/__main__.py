@@ -1,4 +1,4 @@
-"""Measurements: ``python -m experiments.benchmarks speed search --out runs/figures``.
+"""Measurements: ``python -m experiments.benchmarks speed start --out runs/figures``.
 
 Each name is a function of a module of this package. Its figures are printed as they are measured
 and written to FOLDER/NAME.json, with date, command, machine and method.
@@ -21,6 +21,7 @@ from skyenv.console.options import Help, Options, option, program
 BENCHMARKS: Final = {
     "speed": "engine",
     "resampling": "engine",
+    "start": "start",
     "search": "search",
     "pictures": "pictures",
     "open_spiel": "open_spiel",
@@ -30,7 +31,6 @@ BENCHMARKS: Final = {
     "bidding": "bidding",
     "tasks": "tasks",
     "panel": "tasks",
-    "three_seats": "tasks",
     "units": "units",
     "abr": "abr",
 }
@@ -66,7 +66,7 @@ def _run(options: BenchmarkOptions) -> None:
 main = program(
     BenchmarkOptions,
     "experiments.benchmarks",
-    Help("run benchmarks and print their figures", "speed search", "docs/results/speed.md"),
+    Help("run benchmarks and print their figures", "speed start", "docs/results/speed.md"),
     _run,
 )
 

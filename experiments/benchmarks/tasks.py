@@ -1,6 +1,5 @@
 """Bidding tasks: sizes, equilibria, the need to mix, and agents' losses (docs/benchmark.md)."""
 
-import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -32,7 +31,6 @@ ACCURACY: Final = 0.001
 AGENTS: Final = ("random", "greedy", "appraiser", "trained-2026a")
 UNITS: Final = {"range": "VP", "seconds": "s", "memory": "MB", "entropy": "nats"}
 SHARES: Final = ("equilibrium", "purified gap", "mixed")
-BEST_RESPONSE: Final = "a best response"
 
 
 class PassingAgent(RandomAgent):
@@ -95,16 +93,11 @@ def sizes(name: str, solved: bool) -> dict[str, float]:
 # ---- agents ----
 
 
-def players() -> dict[str, Agent]:
-    """Return the agents of the tables by name."""
-    return {"passing": PassingAgent()} | {name: make_agent(name) for name in AGENTS}
-
-
 def panel(scale: Scale) -> Iterator[Figure]:
     """NashConv of agents in VP and in % of the payoffs' range: exact means over the measured
     openings. "Passing" passes where it can, "random" plays uniformly.
     """
-    agents = players()
+    agents = {"passing": PassingAgent()} | {name: make_agent(name) for name in AGENTS}
     solved = {task: number for task, number in MEASURED.items() if task not in UNSOLVED}
     for label, names in openings_of(scale, solved):
         rows = [
@@ -126,41 +119,3 @@ def mean(name: str, unit: str, values: Sequence[float], digits: int = 2) -> Figu
     """Return the exact mean over all openings of a fixed set as a figure."""
     exact = float(np.mean(values))
     return Figure(name, exact, exact, exact, unit, len(values), digits)
-
-
-# ---- three seats ----
-
-
-def three_seats(scale: Scale) -> Iterator[Figure]:
-    """Agents in three-3. "Seat": what the seat's best response to two copies of the agent wins
-    beyond the agent itself, in VP. "Against": the payoff of the row's agent, alone in one of the
-    seats, against two copies of the column's agent, in VP; exact means over the measured openings.
-    """
-    agents, names = players(), measured("three-3", scale.of(USUAL))
-    gains, matches = zip(*(crossed(Opening(name), agents) for name in names), strict=True)
-    for agent, seat in itertools.product(agents, range(3)):
-        yield mean(f"{agent}: seat {seat}", "VP", [gain[agent][seat] for gain in gains])
-    for alone, others in itertools.product([*agents, BEST_RESPONSE], agents):
-        payoffs = [match[alone, others] for match in matches]
-        yield mean(f"{alone}: against {others}", "VP", payoffs)
-
-
-Crossed = tuple[dict[str, tuple[float, ...]], dict[tuple[str, str], float]]
-
-
-def crossed(opening: Opening, agents: Mapping[str, Agent]) -> Crossed:
-    """Return the seats' gains by best responses to each agent, and the mean payoff of one agent
-    alone against copies of another, by their names.
-    """
-    evaluator = Evaluator(opening.tree)
-    policies = {name: answers(agent, opening) for name, agent in agents.items()}
-    seats = range(len(opening.hands))
-    gains, payoffs = {}, {}
-    for name, theirs in policies.items():
-        best = evaluator.best_responses(theirs)
-        gains[name] = tuple(np.subtract(best, evaluator.values(theirs)).tolist())
-        payoffs[BEST_RESPONSE, name] = float(np.mean(best))
-        for alone, policy in policies.items():
-            values = [evaluator.value_against(policy, theirs, seat) for seat in seats]
-            payoffs[alone, name] = float(np.mean(values))
-    return gains, payoffs

@@ -1,1 +1,1 @@
-"""Programs that make the files that ship: networks, tuned weights, openings of tasks."""
+"""Programs that make the files that ship: networks and openings of tasks."""

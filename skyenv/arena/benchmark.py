@@ -43,7 +43,6 @@ from skyenv.console.progress import progress
 from skyenv.engine.games import Games
 from skyenv.engine.openings import OF_AUCTIONS, TASKS, measured
 from skyenv.engine.options import table_label, table_name
-from skyenv.errors import OptionError
 from skyenv.files import (
     check_writable,
     locked,
@@ -82,12 +81,8 @@ class BenchmarkOptions(Options):
     """Options of ``benchmark``."""
 
     agents: tuple[str, ...] = argument(f"agents to measure: {agents_help()}", metavar="AGENT")
-    track: tuple[str, ...] = option(
-        ("nothing",), "resources beyond observation and rewards, for all or each", choices=TRACKS
-    )
-    budget: tuple[str, ...] = option(
-        ("unknown",), "most decisions of training and tuning, for all or each", choices=BUDGETS
-    )
+    track: str = option("nothing", "resources beyond observation and rewards", choices=TRACKS)
+    budget: str = option("unknown", "most decisions of training and tuning", choices=BUDGETS)
     note: str = option("", "hours and machine of the training", metavar="TEXT")
     tasks: tuple[str, ...] = option(
         BIDDING, "bidding tasks for two seats, or none", metavar="TASK", choices=TWO_SEATS
@@ -115,19 +110,6 @@ class BenchmarkOptions(Options):
     json: Path | None = common("json")
     csv: Path | None = common("json", text="write the figures as CSV to this file")
     latex: Path | None = common("json", text="write the tables as LaTeX to this file")
-
-    def each(self, name: str) -> tuple[str, ...]:
-        """Return an option's value for each agent.
-
-        Raises:
-            OptionError: neither one value nor one for each agent.
-        """
-        values: tuple[str, ...] = getattr(self, name)
-        if len(values) not in (1, len(self.agents)):
-            raise OptionError(
-                f"{name} must have 1 value, or {len(self.agents)}: one for each agent"
-            )
-        return values * (len(self.agents) // len(values))
 
 
 class Parts:
@@ -171,16 +153,13 @@ def run_benchmark(options: BenchmarkOptions) -> None:
     outputs = [(options.json, as_json), (options.csv, as_csv), (options.latex, as_latex)]
     files = [(path, as_text) for path, as_text in outputs if path is not None]
     check_writable(*(path for path, _ in files))
-    chosen = zip(options.each("track"), options.each("budget"), strict=True)
     with ExitStack() as held:
         folder = options.out or Path(held.enter_context(TemporaryDirectory(prefix="skyenv-")))
         held.enter_context(locked(folder))
         held.enter_context(resumable(options.out))
+        said = {name: getattr(options, name) for name in ("track", "budget", "note")}
         agents = [Parts(folder, spec) for spec in options.agents]
-        entries = [
-            {"track": track, "budget": budget, "note": options.note, **figures(options, parts)}
-            for parts, (track, budget) in zip(agents, chosen, strict=True)
-        ]
+        entries = [{**said, **figures(options, parts)} for parts in agents]
     unsaid = dict.fromkeys(("workers", "ray", "out", "json", "csv", "latex"))
     usual = BenchmarkOptions(options.agents)
     content = {

@@ -13,7 +13,7 @@ import pytest
 from experiments import published
 from experiments.benchmarks import __main__ as benchmarks
 from experiments.benchmarks import algorithms, strength
-from experiments.shipping import export, fit_leaves, openings, tune
+from experiments.shipping import export, fit_leaves, openings
 from experiments.training import best_response, expert_iteration, first, train
 from experiments.training.config import Config
 from processes import ROOT
@@ -29,7 +29,6 @@ PROGRAMS: list[tuple[Callable[[Sequence[str]], int], list[str], type[Options]]] 
     (first.main, [], first.FirstOptions),
     (export.main, [], export.ExportConfig),
     (fit_leaves.main, [], fit_leaves.Fitting),
-    (tune.main, [], tune.Tuning),
     (openings.main, [], openings.CollectOptions),
     (algorithms.main, [], algorithms.AlgorithmsOptions),
     (strength.main, [], strength.StrengthOptions),

@@ -522,8 +522,9 @@ RULES: Final = {
     "ready": False,
     "error": "",
     "about": "the rules",
-    "done": 40,
-    "total": 99,
+    "total": 9,
+    "left": 12.3,
+    "whole": 29,
 }
 
 

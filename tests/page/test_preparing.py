@@ -92,6 +92,7 @@ def test_requests_are_answered_while_the_rules_compile(ann: TestClient, compiler
     assert (lesson.status_code, 'data-waits="rules"' in lesson.text) == (503, True)
     wanted = {"rules": False, "ready": False, "about": "the second", "done": 1, "total": 2}
     assert wanted.items() <= told(ann).items()
+    assert told(ann)["left"] == told(ann)["whole"]  # nothing of the real rules has begun
     compiler.may["rules"].set()
     wait_until(lambda: told(ann)["rules"])
     assert payload(ann, seat)["step"] == 0

@@ -6,6 +6,7 @@ loads the rules from there.
 
 import asyncio
 import logging
+import time
 from functools import partial
 from typing import Any, Final
 
@@ -24,6 +25,16 @@ from skyenv.rules.compile_progress import progress_to
 FITTING: Final = "greedy"
 # The task's name of the whole preparation; those of agents differ.
 ALL: Final = ""
+# Seconds for the functions of the rules, by what they are about, on a desktop's core.
+SECONDS: Final = {
+    "the setup of games": 1,
+    "setup": 5,
+    "observations": 4,
+    "views": 2,
+    "agents' random numbers": 1,
+    "the rules": 12,
+    "the results of games": 4,
+}
 _log = logging.getLogger("skyenv.page")
 
 
@@ -92,6 +103,7 @@ class Preparation:
         self._has_rules = is_ready
         self._error = ""
         self._step = step()
+        self._begun: dict[str, float] = {}  # when what in SECONDS was begun
         self._tasks: dict[str, asyncio.Task[None]] = {}
         if is_ready:
             for one in catalogue.readiness.values():
@@ -145,7 +157,8 @@ class Preparation:
         Returns:
             `rules`: whether they are ready; `ready`: whether everything is; `error`: the reason why
                 the rules can't be compiled, or empty; `about`, `done`, `total`: the running
-                compilation, as by :func:`step`; `agents`: as from :meth:`Catalogue.describe`.
+                compilation, as by :func:`step`; `left` of `whole`: seconds for the rules, as far as
+                known; `agents`: as from :meth:`Catalogue.describe`.
         """
         states = {one.state for one in self._catalogue.readiness.values()}
         return {
@@ -153,6 +166,8 @@ class Preparation:
             "ready": self._has_rules and states <= {"ready", "failed"},
             "error": self._error,
             **self._step,
+            "left": self._left(),
+            "whole": sum(SECONDS.values()),
             "agents": self._catalogue.describe(),
         }
 
@@ -191,7 +206,16 @@ class Preparation:
         self._step = step()
 
     def _note(self, step: dict[str, Any]) -> None:
+        self._begun.setdefault(step["about"], time.monotonic())
         self._step = step
+
+    def _left(self) -> float:
+        """Return the seconds that the rules still take: of what is under way at least one."""
+        later = sum(seconds for about, seconds in SECONDS.items() if about not in self._begun)
+        about = self._step["about"]
+        if about not in SECONDS or about not in self._begun:
+            return later
+        return later + max(SECONDS[about] - (time.monotonic() - self._begun[about]), 1)
 
 
 def _line(error: Exception) -> str:

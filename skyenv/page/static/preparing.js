@@ -7,7 +7,16 @@ import { themeButton } from "./settings.js";
 const OFTEN = 700; // milliseconds
 const followers = [];
 /** What the server said last. @type {Progress} */
-let told = { rules: false, ready: false, error: "", about: "", done: 0, total: 0, agents: [] };
+let told = {
+  rules: false,
+  ready: false,
+  error: "",
+  about: "",
+  total: 0,
+  left: 1,
+  whole: 1,
+  agents: [],
+};
 /** @type {Promise<void> | null} */
 let watching = null; // the watch under way, a promise that ends when everything is ready
 
@@ -43,11 +52,10 @@ function show() {
     told.error || "Compiling the game, once after installation. This page continues automatically.";
   details.textContent = failed
     ? ""
-    : `compiling ${told.about}, ${told.done} of at least ${told.total} functions`;
+    : `compiling ${told.about}, about ${Math.ceil(told.left)} s are left`;
   meanwhile.hidden = failed || location.pathname.endsWith("/rules");
   bar.hidden = failed;
-  // It doesn't go back when more functions turn out to be needed.
-  bar.value = Math.max(bar.value, told.done / (told.total || 1));
+  bar.value = 1 - told.left / told.whole;
   for (const one of followers) one(told);
 }
 

@@ -208,8 +208,9 @@ interface Progress {
   ready: boolean;
   error: string;
   about: string;
-  done: number;
   total: number;
+  left: number;
+  whole: number;
   agents: Agent[];
 }
 

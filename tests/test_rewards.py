@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from skyenv import Game, Games, OptionError
-from skyenv.engine.rewards import RewardFunction, Transition
+from skyenv.engine.rewards import RewardFunction, Transition, outcome_of, share_of
 
 
 def margin(step: Transition) -> npt.NDArray[np.float64]:
@@ -49,6 +49,12 @@ def test_custom_reward_functions_equal_the_named_rewards(name: str) -> None:
     rewards = paid(NAMED[name], max_turns)
     assert rewards == paid(name, max_turns)
     assert any(row[-1] for row in rewards)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_shares_of_the_win_follow_from_outcomes(players: int) -> None:
+    shares = np.linspace(0, 1, 7)
+    assert share_of(outcome_of(shares, players), players) == pytest.approx(shares)
 
 
 def test_steps_hold_the_prices_of_auctions() -> None:

@@ -112,13 +112,8 @@ def test_a_tournament_resumes_and_rates_a_new_entrant(
     assert (names[0], sorted(names)) == ("bidder", ["bidder", "crowd", "hoard", "random"])
     assert content["anchors"] == {"names": ["bidder"], "points": 1000.0}
     assert np.shape(content["samples"]) == (ladder.SAMPLES, 4)
-    one, other = content["pairs"][0][-1], content["pairs"][-1][0]
-    assert one["mean"] + other["mean"] == pytest.approx(1, abs=2e-4)
     assert content["pairs"][1][1] is None
     assert len(content["duels"]) == 6
-    for duel in content["duels"]:
-        both = duel["one_alone"]["mean"] + duel["other_alone"]["mean"]
-        assert duel["par"]["mean"] == pytest.approx(both / 2, abs=2e-4)
 
     add = f"tournament --add random {size} --paired-seeds 4 --ladder {path}"
     assert main_of(f"{add} --out new") == 0

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from processes import main_of
-from skyenv import Games, make_agent
-from skyenv.agents import Agent, Decisions, Evaluations, decide
+from skyenv import make_agent
+from skyenv.agents import Agent
 from skyenv.arena.benchmark import (
     PANEL,
     SECRET,
@@ -19,14 +19,13 @@ from skyenv.arena.benchmark import (
     report,
 )
 from skyenv.arena.evaluate import evaluate
-from skyenv.arena.lookahead import CANDIDATES, DECISIONS, WORLDS, LookaheadAgent
+from skyenv.arena.lookahead import LookaheadAgent
 from skyenv.arena.matches import play_games
 from skyenv.arena.schedule import Settings, entrants
 from skyenv.arena.tournament import Folder, play
 from skyenv.engine.openings import measured
 from skyenv.seeds import LADDERS
 from skyenv.solving.commands import measure
-from skyenv_agents import GreedyAgent
 
 pytestmark = pytest.mark.compiled
 
@@ -123,28 +122,8 @@ def test_an_exploiter_is_chosen_by_other_deals_than_its_wins() -> None:
 # ---- look-ahead ----
 
 
-class Telling(GreedyAgent):
-    """Greedy that expects the outcome that it was made with; it counts its decisions."""
-
-    asked = 0
-
-    def act(self, decisions: Decisions) -> np.ndarray:
-        self.asked += len(decisions)
-        return super().act(decisions)
-
-    def evaluate(self, decisions: Decisions) -> Evaluations:
-        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), np.zeros(len(decisions))
-
-
 def test_look_ahead_beats_its_base_agent() -> None:
     """In games of a turn each, where greedy plans for later turns."""
     greedy = make_agent("greedy")
     share = evaluate(LookaheadAgent(greedy), [greedy], 2, "front", 5, 3, max_turns=6)[0].share
     assert share.low > 0.5
-
-
-def test_play_outs_end_with_the_agents_value_estimate() -> None:
-    policy, games = Telling(), Games(1, 2, seed=4)
-    decide(games, LookaheadAgent(policy))
-    longest = 1 + CANDIDATES * WORLDS * 10 * DECISIONS
-    assert 0 < policy.asked < longest

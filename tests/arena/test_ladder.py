@@ -1,6 +1,5 @@
 """Ladders: tables, files, and those that ship."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from processes import ROOT
 from skyenv.arena import ladder
 from skyenv.arena.ratings import ANCHORS
 from skyenv.arena.schedule import entrants
-from skyenv.errors import CheckpointError
 
 
 @pytest.fixture
@@ -63,28 +61,6 @@ def test_a_ladder_names_each_agents_worst_opponent(players: int, side: str) -> N
         assert others[agent["worst"]]["low"] == max(share["low"] for share in others.values())
         above = others[agent["worst"]]["mean"] - 1 / players
         assert agent["exploitability"]["mean"] == pytest.approx(max(0, above), abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('"format": ', '"format": 9'),
-        ('"players": 2', '"players": 3'),
-        ('"low": ', '"low": 1'),
-        ("{", ""),
-    ],
-)
-def test_damaged_ladders_are_refused(
-    old: str, new: str, tmp_path: Path, shipped: dict[str, Any]
-) -> None:
-    path = tmp_path / "ladder.json"
-    path.write_text(ladder.as_json(shipped).replace(old, new, 1))
-    with pytest.raises(CheckpointError, match=r"ladder\.json is .*$") as caught:
-        ladder.read(path)
-    assert "\n" not in str(caught.value)
-    path.write_text(ladder.as_json(shipped))
-    with pytest.raises(CheckpointError, match=r"is a ladder of players 2$"):
-        ladder.read(path, players=3)
 
 
 @pytest.mark.parametrize(("players", "side"), document.LADDERS)

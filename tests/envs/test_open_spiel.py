@@ -17,8 +17,6 @@ from open_spiel.python.algorithms import (
     evaluate_bots,
     exploitability,
     generate_playthrough,
-    ismcts,
-    mcts,
 )
 from open_spiel.python.bots import uniform_random
 
@@ -355,31 +353,6 @@ def test_invalid_bots_and_positions_are_refused() -> None:
         AgentBot("nobody")
     with pytest.raises(ValueError, match="non-negative"):
         AgentBot("random", -1)
-
-
-def search_bot(game: Any, simulations: int, **options: Any) -> Any:
-    """OpenSpiel's information set Monte Carlo tree search, with random rollouts."""
-    evaluator = mcts.RandomRolloutEvaluator(1, np.random.RandomState(1))
-    bot = ismcts.ISMCTSBot(
-        game, evaluator, 2.0, simulations, random_state=np.random.RandomState(1), **options
-    )
-    rng = np.random.RandomState(1)  # instead of the clock
-    bot.set_resampler(lambda state, seat: state.resample_from_infostate(seat, rng.random_sample))
-    return bot
-
-
-@pytest.mark.parametrize(("players", "observations"), [(2, False), (3, True)])
-def test_openspiels_is_mcts_plays_legally(players: int, observations: bool) -> None:
-    """From several positions; the search itself checks that determinizations match."""
-    game = loaded(players, max_turns=4)
-    bot = search_bot(
-        game, 10, use_observation_string=observations, allow_inconsistent_action_sets=observations
-    )
-    for decisions in (0, 12):
-        state = state_after(game, 3, decisions)
-        chosen = dict(bot.get_policy(state))
-        assert sorted(chosen) == state.legal_actions()
-        assert sum(chosen.values()) == pytest.approx(1)
 
 
 # ---- mistakes ----

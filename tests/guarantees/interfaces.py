@@ -99,12 +99,11 @@ class OneGame(Interface):
 class OneOfABatch(Interface):
     """skyenv.Games; the other rows are played too."""
 
-    rows = ROWS
     more: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.games: Any = Games(self.rows, seed=SEED - 1, **self.more, **self.options)
+        self.games: Any = Games(ROWS, seed=SEED - 1, **self.more, **self.options)
         self.over = False
 
     def asked(self) -> Asked | None:

@@ -150,7 +150,7 @@ def test_the_wheel_holds_skyenv_and_its_agents(wheel: Path) -> None:
         "static/*",
         "static/rules/*",
         "teaching/rules.html",
-        "teaching/*.toml",
+        "*.toml",
         "ladders/*.json",
         "engine/*.npz",
         "render/*.svg",

@@ -28,7 +28,7 @@ BENCHMARKS: Final = {
     "peers": "peers",
     "gpu": "gpu",
     "game": "game",
-    "bidding": "bidding",
+    "bidding": "tasks",
     "tasks": "tasks",
     "panel": "tasks",
     "units": "units",

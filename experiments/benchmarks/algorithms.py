@@ -24,7 +24,6 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from experiments.benchmarks.bidding import MISTAKES, play
 from experiments.benchmarks.learners import (
     ALGORITHMS,
     Algorithm,
@@ -32,6 +31,7 @@ from experiments.benchmarks.learners import (
     Problem,
     algorithm_of,
 )
+from experiments.benchmarks.tasks import MISTAKES, play
 from experiments.figures import Figure, check_plots, draw_lines, save, write
 from skyenv.array_types import Float64
 from skyenv.console.options import Help, Options, option, run_program
@@ -39,7 +39,7 @@ from skyenv.console.tables import markdown
 from skyenv.engine.openings import TASKS, measured, task_name
 from skyenv.errors import CheckpointError, OptionError
 from skyenv.files import read_json, write_atomically
-from skyenv.solving.best_response import Evaluator, largest_losses
+from skyenv.solving.best_response import Evaluator
 from skyenv.solving.tree import Opening
 from skyenv.statistics import interquartile_means
 from skyenv_agents.learned.torch_network import use_processor
@@ -52,8 +52,6 @@ METHOD: Final = (
 FIRST: Final = 2000
 # Decisions after which algorithms are compared in the table.
 TIERS: Final = (64_000, 10**6, 10**7, 10**8)
-# The costliest decisions that a run's file names.
-WORST: Final = 5
 # What names of files have instead of signs in names of learners and openings.
 IN_FILES: Final = str.maketrans(":/", "..")
 # NashConv in the picture, in VP.
@@ -61,8 +59,8 @@ LIMITS: Final = (1e-2, 10.0)
 
 # A run's file: its `"label"`, `"task"`, `"budget"`, number of `"openings"` and `"points"`, which
 # have `"decisions"`, `"seconds"` of processor time (learning alone), and `"nash_conv"`, in VP for
-# each opening. At the end, NashConv on as many openings of `"training"`, the mean of each kind of
-# `"mistakes"` in VP, and the `"worst"` decisions in words.
+# each opening. At the end, NashConv on as many openings of `"training"`, and the mean of each
+# kind of `"mistakes"` in VP.
 Run = dict[str, Any]
 
 
@@ -143,18 +141,10 @@ def nash_convs(openings: Sequence[Opening], answer: Answer) -> list[float]:
     return [Evaluator(opening.tree).nash_conv(answer(opening)) for opening in openings]
 
 
-def mistakes_of(openings: Sequence[Opening], answer: Answer) -> Run:
-    """Return the mean loss by each kind of mistake, and the costliest decisions in words."""
-    kinds, losses = [], []
-    for opening in openings:
-        policy = answer(opening)
-        kinds.append(play(opening, policy))
-        worst = largest_losses(opening, Evaluator(opening.tree), policy, WORST)
-        losses += [(loss.vp, f"{opening.name}: {loss.text()}") for loss in worst]
-    return {
-        "mistakes": {kind: float(np.mean([one[kind] for one in kinds])) for kind in MISTAKES},
-        "worst": [text for _, text in sorted(losses, reverse=True)[:WORST]],
-    }
+def mistakes_of(openings: Sequence[Opening], answer: Answer) -> dict[str, float]:
+    """Return the mean loss by each kind of mistake."""
+    lost = [play(opening, answer(opening)) for opening in openings]
+    return {kind: float(np.mean([one[kind] for one in lost])) for kind in MISTAKES}
 
 
 def planned(options: AlgorithmsOptions) -> Iterator[tuple[Algorithm, str, int, Path]]:
@@ -175,7 +165,7 @@ def run(algorithm: Algorithm, task: str, seed: int, options: AlgorithmsOptions) 
     openings = openings_of(task, options.openings, training=False)
     problem = Problem(task, seed, options.decisions, openings)
     points, answers = zip(*judged(algorithm, problem), strict=True)
-    more = mistakes_of(problem.openings, answers[-1])
+    more: Run = {"mistakes": mistakes_of(problem.openings, answers[-1])}
     if algorithm.share == 1 and "/" not in task:  # others learn on the same
         training = openings_of(task, options.openings, training=True)
         more["training"] = nash_convs(training, answers[-1])

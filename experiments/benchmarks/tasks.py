@@ -1,5 +1,6 @@
-"""Bidding tasks: sizes, equilibria, the need to mix, and agents' losses (docs/benchmark.md)."""
+"""Bidding tasks: sizes, equilibria, the need to mix, agents' losses and mistakes."""
 
+import itertools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -9,8 +10,10 @@ import numpy as np
 from experiments.figures import Figure, Scale, figure
 from skyenv.agents import Agent, make_agent
 from skyenv.agents.simple import RandomAgent
+from skyenv.array_types import Int16, Int64
 from skyenv.engine.openings import measured, task_name
-from skyenv.rules.actions import NUM_ACTIONS, PASS
+from skyenv.rules.actions import BID, BID_DONE, BUILD, NUM_ACTIONS, PASS
+from skyenv.rules.components import NUM_RANKS
 from skyenv.solving.best_response import Evaluator, Policy
 from skyenv.solving.commands import measure
 from skyenv.solving.equilibrium import Solver, solve
@@ -31,6 +34,17 @@ ACCURACY: Final = 0.001
 AGENTS: Final = ("random", "greedy", "appraiser", "trained-2026a")
 UNITS: Final = {"range": "VP", "seconds": "s", "memory": "MB", "entropy": "nats"}
 SHARES: Final = ("equilibrium", "purified gap", "mixed")
+# Tasks in which single decisions are judged.
+BIDDING: Final = ("bluff-2", "duel-4", "alea-4")
+
+# Levels of actions, the more is bid the higher; those of cards are 2 to 4, by value.
+PASSES = 0
+ENDS = 1
+CARDS = 2
+BUILDS = 5
+# Kinds of mistakes, which add up to NashConv.
+MISTAKES: Final = ("passes", "bids", "low", "high", "other")
+NEVER: Final = -1e9  # VP of what isn't legal
 
 
 class PassingAgent(RandomAgent):
@@ -119,3 +133,75 @@ def mean(name: str, unit: str, values: Sequence[float], digits: int = 2) -> Figu
     """Return the exact mean over all openings of a fixed set as a figure."""
     exact = float(np.mean(values))
     return Figure(name, exact, exact, exact, unit, len(values), digits)
+
+
+# ---- mistakes ----
+
+
+def bidding(scale: Scale) -> Iterator[Figure]:
+    """Agents in both seats of bidding tasks: exact means over 32 held-out openings. "NashConv":
+    what best responses win against them, in VP. It is the sum of what single actions lose beside
+    the best ones: "passes", where a bid is best; "bids", where passing is; "low": a card of a lower
+    value, or none where another one is best; "high": the reverse; "other": a black card for a
+    coloured one or the reverse, or another building. An equilibrium has a NashConv of at most 0.1 %
+    of the payoffs' range.
+    """
+    for task, name in itertools.product(BIDDING, (*AGENTS[1:], "equilibrium")):
+        rows = []
+        for opening in map(Opening, measured(task, scale.of(USUAL))):
+            if name in AGENTS:
+                policy = answers(make_agent(name), opening)
+            else:
+                *_, (policy, *_) = solve(Solver(opening.tree), ACCURACY)
+            rows.append(play(opening, policy))
+        for column in rows[0]:
+            yield mean(f"{name}, {task}: {column}", "", [row[column] for row in rows])
+
+
+def play(opening: Opening, policy: Policy) -> dict[str, float]:
+    """Return what a policy of both seats loses, by the columns of the table."""
+    evaluator = Evaluator(opening.tree)
+    halves = [mistakes(opening, evaluator, policy, seat) for seat in range(2)]
+    lost = {name: sum(half[name] for half in halves) for name in MISTAKES}
+    return {"NashConv": evaluator.nash_conv(policy), **lost}
+
+
+def mistakes(opening: Opening, evaluator: Evaluator, policy: Policy, seat: int) -> dict[str, float]:
+    """Return what a seat loses in a play of the task, in VP, by kind of mistake.
+
+    Arrays have an edge a row and a hand a column.
+    """
+    tree = opening.tree
+    hands = np.arange(len(opening.hands[seat]))
+    deciding = tree.kind == seat
+    sizes = np.diff(tree.first)[deciding]
+    starts = np.cumsum(sizes) - sizes
+    node, start = (np.repeat(one, sizes)[:, None] for one in (np.flatnonzero(deciding), starts))
+    number = np.arange(len(node))[:, None] - start
+    child = tree.child[tree.first[node] + number]
+    level = levels(tree.action[tree.first[node] + number])
+    legal = tree.legal[tree.first_legal[node] + hands] >> number & 1
+    evaluator.losses(policy, seat)
+    own = evaluator.reach[node, seat, hands]
+    worth = np.where(legal, evaluator.worth[child, hands], NEVER)
+    of_level = np.where(level == np.arange(BUILDS + 1)[:, None, None], worth, NEVER)
+    tops = np.maximum.reduceat(of_level, starts, axis=1).repeat(sizes, axis=1)
+    share = policy[tree.block[node] + number * len(hands) + hands]
+    lost = own * share * (tops.max(axis=0) - worth)
+    best = tops.argmax(axis=0)
+    passes = level == PASSES
+    should_pass = best == PASSES
+    kinds = {
+        "passes": passes,
+        "bids": ~passes & should_pass,
+        "low": ~passes & (level < best),
+        "high": ~should_pass & (level > best),
+        "other": ~passes & (level == best),
+    }
+    return {name: float((lost * where).sum()) for name, where in kinds.items()}
+
+
+def levels(actions: Int16) -> Int64:
+    """Return the level of each action."""
+    named = [actions == PASS, actions == BID_DONE, actions >= BUILD]
+    return np.select(named, [PASSES, ENDS, BUILDS], CARDS + (actions - BID) % NUM_RANKS)

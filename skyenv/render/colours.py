@@ -1,6 +1,8 @@
 """The colours of drawings, of the page's seats and of the lines in plots, by theme."""
 
+import tomllib
 from collections.abc import Sequence
+from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 from skyenv.checks import check_choice
@@ -62,73 +64,16 @@ class Theme(NamedTuple):
     skyline: str
 
 
-LIGHT: Final = Theme(
-    name="light",
-    table="#efe5d2",
-    board="#d9c9aa",
-    street="#f3ead8",
-    lane="#c9a24a",
-    block="#f8f1e2",
-    block_edge="#b9a47c",
-    stopped="#cfc3ad",
-    panel="#fbf6ea",
-    panel_edge="#d3c3a0",
-    ink="#2b2521",
-    faint="#6d6254",
-    paper="#fffaf0",
-    plots=("#a3cc91", "#c5aee0", "#c9a27b", "#f6b765", "#c3c7cc", "#efe2c2"),
-    suits=("#2f7d32", "#7343a8", "#81502a", "#d9730d", "#6a727b", "#26221f"),
-    suit_ink="#4b4237",
-    card="#fffdf6",
-    seats=("#cf3346", "#2767c4", "#f3c21f", "#0e9c8c", "#4a4d57"),
-    badge="#fffaf0",
-    on_seats=("#ffffff", "#ffffff", "#2b2521", "#ffffff", "#ffffff"),
-    seat_lines=("#b3261e", "#1d5fa8", "#8a6100", "#0b7468"),
-    window="#fff3c4",
-    tile="#fffdf6",
-    water="#9fcbe0",
-    grass="#b5d39a",
-    tree="#6f9f5b",
-    gold="#c8961e",
-    on_gold="#2b2521",
-    legal="#e0007a",
-    skyline="#e2d4b8",
-)
+def _themes() -> dict[str, Theme]:
+    read: dict[str, dict[str, Any]] = tomllib.loads(
+        files("skyenv.render").joinpath("themes.toml").read_text(encoding="utf-8")
+    )
+    for colours in read.values():
+        colours |= {use: tuple(one) for use, one in colours.items() if isinstance(one, list)}
+    return {name: Theme(name, **colours) for name, colours in read.items()}
 
-DARK: Final = Theme(
-    name="dark",
-    table="#12172a",
-    board="#1d2542",
-    street="#2b3457",
-    lane="#8b7a45",
-    block="#262e4f",
-    block_edge="#46507a",
-    stopped="#1a2036",
-    panel="#1a2140",
-    panel_edge="#39436c",
-    ink="#f1ead9",
-    faint="#a9b0cb",
-    paper="#12172a",
-    plots=("#3f7d4b", "#70509f", "#7e5636", "#c17425", "#6f7787", "#8d8262"),
-    suits=("#5fbf68", "#b28ae6", "#c98f5e", "#f29a3c", "#a3acba", "#e8e2d4"),
-    suit_ink="#0e1326",
-    card="#2c355a",
-    seats=("#ef5766", "#5a97f0", "#f7cf3d", "#2cc3ae", "#b9becc"),
-    badge="#1a2140",
-    on_seats=("#1a0a0d", "#07142b", "#2b2521", "#04211d", "#1b1f2b"),
-    seat_lines=("#ff8a80", "#8ab8f5", "#f7cf3d", "#2cc3ae"),
-    window="#fff0b0",
-    tile="#f4ecd9",
-    water="#2d5f86",
-    grass="#2b5540",
-    tree="#4f8a5b",
-    gold="#e8b93c",
-    on_gold="#20180a",
-    legal="#ff5fb0",
-    skyline="#1b2340",
-)
 
-THEMES: Final = {theme.name: theme for theme in (LIGHT, DARK)}
+THEMES: Final = _themes()
 
 
 def _variable(name: str, value: Sequence[str]) -> Any:
@@ -138,7 +83,7 @@ def _variable(name: str, value: Sequence[str]) -> Any:
 
 
 # A theme of CSS variables, for pages whose style sheet has :func:`variables`.
-VARIABLES: Final = Theme("any", *map(_variable, LIGHT._fields[1:], LIGHT[1:]))
+VARIABLES: Final = Theme("any", *map(_variable, Theme._fields[1:], THEMES["light"][1:]))
 
 
 def variables(theme: Theme) -> str:

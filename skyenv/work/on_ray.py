@@ -53,7 +53,7 @@ SECONDS_TO_ANSWER: Final = 10.0
 # Packages whose sources must be equal on all machines if this process uses them, and the suffixes
 # of the files that determine games: code, networks, ladders.
 PACKAGES: Final = ("skyenv", "skyenv_agents", "experiments")
-DECIDING: Final = (".py", ".npz", ".json")
+DECIDING: Final = (".py", ".npz", ".json", ".toml")
 
 
 def connect(address: str, workers: int = 0) -> Any:

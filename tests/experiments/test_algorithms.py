@@ -1,7 +1,6 @@
 """The comparison of algorithms in bidding tasks."""
 
 import itertools
-import re
 from pathlib import Path
 
 import numpy as np
@@ -91,8 +90,6 @@ def test_a_learner_of_ones_own_is_compared(tmp_path: Path) -> None:
     assert run["points"][-1]["nash_conv"] == pytest.approx(uniform)
     assert run["training"] == pytest.approx(training)
     assert sum(run["mistakes"].values()) == pytest.approx(np.mean(uniform))
-    assert len(run["worst"]) == 5
-    assert all(re.match(r"duel-3/\d+: seat [01] .* VP$", text) for text in run["worst"])
     rows = read_json(tmp_path / "algorithms.json")["comparison"]
     assert [row[1] for row in rows] == ["algorithm", "MCCFR, external sampling", OWN]
     assert rows[-1][-1] == f"{np.mean(training):.3g}"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from experiments.benchmarks.bidding import play
 from experiments.benchmarks.game import Bidding
+from experiments.benchmarks.tasks import play
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_game, play_games
 from skyenv.solving.responses import policy_of

@@ -2,7 +2,7 @@
 
 Arguments that the compiled functions of this folder share: `view`, a record of
 skyenv.engine.knowledge.VIEW_DTYPE, and its `game`; `w`, a record of
-:data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`; `h`, a record of HEURISTIC_DTYPE; `me`, the
+:data:`skyenv_agents.heuristic.player.WEIGHTS_DTYPE`; `h`, a record of HEURISTIC_DTYPE; `me`, the
 seat that decides.
 """
 
@@ -80,8 +80,8 @@ HEURISTIC_DTYPE: Final = HeuristicRecord.dtype
 
 
 class WeightsRecord(Record):
-    """One record of :data:`skyenv_agents.heuristic.weights.WEIGHTS_DTYPE`, whose names stand in
-    that module's tables.
+    """One record of :data:`skyenv_agents.heuristic.player.WEIGHTS_DTYPE`, whose names stand in
+    ``weights.toml``.
     """
 
     if TYPE_CHECKING:

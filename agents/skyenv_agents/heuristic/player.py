@@ -2,8 +2,8 @@
 
 They score every legal action one action ahead, without search or learning. A score adds the
 immediate victory points (VP) and the change in value of plots, cards, skyscrapers in the supply and
-future auctions. VP of others count against it. See :mod:`skyenv_agents.heuristic.scores` and
-:mod:`skyenv_agents.heuristic.weights`.
+future auctions. VP of others count against it. See :mod:`skyenv_agents.heuristic.scores`;
+``weights.toml`` has the weights.
 
 The appraiser differs from greedy in four points:
 
@@ -14,8 +14,10 @@ The appraiser differs from greedy in four points:
 """
 
 import re
-from collections.abc import Mapping
-from typing import ClassVar
+import tomllib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import ClassVar, Final, TypeAlias
 
 import numpy as np
 
@@ -27,12 +29,42 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv.rules.record import as_records, new_records
 from skyenv_agents.heuristic.features import HEURISTIC_DTYPE
 from skyenv_agents.heuristic.scores import decide_all
-from skyenv_agents.heuristic.weights import (
-    APPRAISER_WEIGHTS,
-    GREEDY_WEIGHTS,
-    Weights,
-    weights_record,
+
+Weights: TypeAlias = Mapping[str, float]
+"""All weights of an agent by name."""
+# By the table's name and the weight's: values for games of two, three and four players.
+TABLES: Final[Mapping[str, Mapping[str, Sequence[float]]]] = tomllib.loads(
+    files("skyenv_agents.heuristic").joinpath("weights.toml").read_text(encoding="utf-8")
 )
+GREEDY: Final = TABLES["greedy"]
+ADDITIONAL: Final = TABLES["additional"]
+
+
+def by_players(table: Mapping[str, Sequence[float]]) -> dict[int, Weights]:
+    """Return the weights for every number of players."""
+    return {
+        players: {name: values[players - 2] for name, values in table.items()}
+        for players in (2, 3, 4)
+    }
+
+
+GREEDY_WEIGHTS: Final = by_players(GREEDY)
+APPRAISER_WEIGHTS: Final = by_players({**GREEDY, **TABLES["overrides"], **ADDITIONAL})
+# Weights for compiled functions, with a flag for the appraiser's rules.
+WEIGHTS_DTYPE: Final = np.dtype(
+    [("appraises", np.bool_), *((name, np.float64) for name in (*GREEDY, *ADDITIONAL))], align=True
+)
+# Nonzero values of the appraiser's additional weights in greedy's scores.
+NEUTRAL: Final = {"limit": 1.0, "park": 1.0, "bonus": 1.0}
+
+
+def weights_record(weights: Weights) -> RecordArray:
+    """Return the record of some weights, WEIGHTS_DTYPE (1,)."""
+    record = new_records(1, WEIGHTS_DTYPE)
+    record["appraises"] = ADDITIONAL.keys() <= weights.keys()
+    for name, value in {**NEUTRAL, **weights}.items():
+        record[name] = value
+    return record
 
 
 class HeuristicAgent(Agent):

@@ -12,8 +12,7 @@ import numpy as np
 
 from skyenv.checks import check_integer
 from skyenv.errors import AgentError
-from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent
-from skyenv_agents.heuristic.weights import Weights
+from skyenv_agents.heuristic.player import AppraiserAgent, GreedyAgent, HeuristicAgent, Weights
 
 # Standard deviation of the logarithm of the factors of perturbed weights: every third changes by
 # more than a factor of 1.8.

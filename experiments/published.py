@@ -38,6 +38,8 @@ SOLVERS: Final = (*ENGINE, "skyenv/solving")
 LEARNERS: Final = (*SOLVERS, "agents", "experiments/training", "experiments/benchmarks")
 # Agents of the ladders: with two players all of them, with more those of similar strength.
 LADDER: Final = "bidder builder greedy appraiser trained lookahead"
+# With two players besides.
+MORE: Final = "random crowd rollout-16 ismcts-100 ismcts-trained-1000"
 # Algorithms that are compared at all budgets.
 LEARNING: Final = "cfr+ mccfr reinforce ppo ppo-kl mmd"
 
@@ -83,9 +85,9 @@ def _benchmark(name: str, hours: float, sources: tuple[str, ...], **more: str) -
 
 def _ladder(players: int, side: str) -> Part:
     name = f"ladder-{table_name(players, side)}"
-    agents = f"random crowd rollout-16 ismcts-100 {LADDER}" if players == MIN_PLAYERS else LADDER
+    agents = f"{MORE} {LADDER}" if players == MIN_PLAYERS else LADDER
     command = (
-        f"skyenv tournament {agents} --players {players} --side {side} --paired-seeds 100 "
+        f"skyenv tournament {agents} --players {players} --side {side} --paired-seeds 60 "
         f"--secret 20261128 --out OUT"
     )
     return Part(name, (command,), 0.8, PLAYERS, {"ladder.json": path_of(players, side)})
@@ -108,16 +110,17 @@ PARTS: Final = (
     _benchmark("panel", 0.2, (*SOLVERS, "agents")),
     _benchmark("bidding", 0.2, (*SOLVERS, "agents")),
     _benchmark("abr", 0.5, LEARNERS),
+    _benchmark("units", 0.1, (*ENGINE, "agents")),
     _benchmark(
         "peers", 0.2, ENGINE, needs="make .venv-peers/.ready", python=".venv-peers/bin/python"
     ),
     _benchmark("gpu", 0.1, (*ENGINE, "skyenv/cuda"), needs="a GPU"),
     _pictured(
         "strength",
-        1.5,
+        0.5,
         (*PLAYERS, "experiments/benchmarks/strength.py"),
-        "ismcts-trained-10 ismcts-trained-100 ismcts-trained-1000 ismcts-trained-10000 "
-        "--against greedy appraiser --paired-seeds 100",
+        "ismcts-trained-10 ismcts-trained-100 ismcts-trained-1000 lookahead-4 lookahead-16 "
+        "lookahead-64 --against greedy trained --paired-seeds 100 --secret 20261128",
     ),
     _pictured(
         "algorithms",

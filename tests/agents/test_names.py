@@ -30,7 +30,8 @@ from skyenv_agents.learned.networks import Network, NetworkAgent
 
 LISTED = {
     *("random", "greedy", "appraiser", "bidder", "builder"),
-    *("rollout", "ismcts", "trained", "trained-2026a", "ismcts-trained", "lookahead"),
+    *("rollout", "ismcts", "trained", "ismcts-trained", "lookahead"),
+    *("trained-2026a", "trained-2026b"),
 }
 
 

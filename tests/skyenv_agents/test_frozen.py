@@ -21,7 +21,10 @@ from skyenv_agents.learned import frozen
 from skyenv_agents.learned.networks import TABLES
 
 FILE: Final = Path(__file__).parents[1] / "golden" / "frozen.json"
-NAMES: Final = ("random", "greedy", "appraiser", "rollout-16", "trained-2026a")
+NAMES: Final = (
+    *("random", "greedy", "appraiser", "rollout-16"),
+    *("trained-2026a", "trained-2026b"),
+)
 GAMES, STEPS = 20, 100
 # Games and decisions of each, of a slow agent.
 FEWER: Final = {"rollout-16": (3, 40)}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experiments.benchmarks.units import GAMES, never_active
 from experiments.shipping.export import COMMANDS
 from skyenv import Games
 from skyenv.agents import ReportingAgent, decisions_in
@@ -63,6 +64,13 @@ def test_trained_plays_at_its_stated_strength(players: int, side: str) -> None:
     share = evaluate("trained", ["greedy"], players, side, 60 // players, SEED)[0].share
     assert share.low <= stated["high"]
     assert share.high >= stated["low"]
+
+
+@pytest.mark.parametrize(("players", "side"), TABLES)
+def test_shipped_networks_live(players: int, side: str) -> None:
+    """No layer has more than a tenth of units that are never active."""
+    network = Network.load(TrainedAgent().path(players, side))
+    assert max(never_active(network, players, side, GAMES).values()) <= 0.1
 
 
 def test_versions_are_those_of_the_tables_network() -> None:

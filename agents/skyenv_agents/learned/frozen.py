@@ -1,14 +1,14 @@
 """Frozen agents, whose decisions never change, for papers and benchmarks.
 
-``trained`` means the current shipped networks; ``trained-2026a`` means the six of November 2026, by
-their files' digests. :func:`keep_frozen` copies such a file before ``trained`` gets a new one. The
+``trained`` means the current shipped networks; a frozen agent means six that have shipped, by their
+files' digests. :func:`keep_frozen` copies such a file before ``trained`` gets a new one. The
 networks' inputs are frozen too: the features and the prior of ``greedy``, version 1. A changed
 heuristic therefore needs a new class.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from skyenv.engine.options import table_name
 from skyenv.errors import CheckpointError
@@ -24,20 +24,49 @@ NETWORKS_2026A: Final[Mapping[str, str]] = {
     "4-players": "624b2dbb5fc06d9d8ba701dd061703f338e621a822eaf028724c6f30ca3485d4",
     "4-players-back": "74e47d20c51768bab741e89241a6532598c66fcb8b55ef3e3594c56b0a5aced6",
 }
+# Those of `trained-2026b`.
+NETWORKS_2026B: Final[Mapping[str, str]] = {
+    "2-players": "ae139eb1dc6d73878bee1d2d8049533696483d69156a753fa2a1a2257cf464f1",
+    "2-players-back": "dc76e99bf7f5862f307f070d740735e0d437dd13348e37c6b47604999a8982d2",
+    "3-players": "dfc69e3361b2eaf52927f6a873ff1c185ce089b4ec70be54104a179ce8a702f4",
+    "3-players-back": "10a48f860bdb28a74b07591097406fabbb84a1769a97541944cd62ca30b8ebe9",
+    "4-players": "e0a6f641d75c7267ad19982b2389f9f308458187bcb9a4cb219b6733adc735d8",
+    "4-players-back": "4f5b79a5bf7b0b1c59bfd7979198ed450b3574c2f6710d28139c37d31ac31fda",
+}
 # Digests of all frozen files.
-FROZEN: Final = frozenset(NETWORKS_2026A.values())
+FROZEN: Final = frozenset({*NETWORKS_2026A.values(), *NETWORKS_2026B.values()})
 
 
-class Trained2026aAgent(TrainedAgent):
-    """The networks that shipped as ``trained`` in November 2026; its decisions never change."""
+class FrozenAgent(TrainedAgent):
+    """Networks that have shipped as ``trained``; its decisions never change.
+
+    Attributes:
+        networks: the SHA-256 of each table's file.
+    """
+
+    networks: ClassVar[Mapping[str, str]]
+
+    def path(self, players: int, side: str) -> Path:
+        """See :meth:`TrainedAgent.path`."""
+        return frozen_path(self.networks[table_name(players, side)])
+
+
+class Trained2026aAgent(FrozenAgent):
+    """The first networks, whose hidden units are mostly dead."""
 
     name = "trained-2026a"
     version = "1"
     description = "frozen: the networks that shipped as trained in November 2026"
+    networks = NETWORKS_2026A
 
-    def path(self, players: int, side: str) -> Path:
-        """See :meth:`TrainedAgent.path`."""
-        return frozen_path(NETWORKS_2026A[table_name(players, side)])
+
+class Trained2026bAgent(FrozenAgent):
+    """The networks of living units that follow them."""
+
+    name = "trained-2026b"
+    version = "1"
+    description = "frozen: the networks that have shipped as trained since 28 November 2026"
+    networks = NETWORKS_2026B
 
 
 def frozen_path(digest: str, folder: Path = TRAINED) -> Path:

@@ -16,6 +16,7 @@ from skyenv.engine.game import Game
 from skyenv.errors import SkyenvError, cause
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.agents.jobs import advise, move
+from skyenv.page.agents.puzzles import puzzle, reply
 from skyenv.page.errors import PageError
 from skyenv.page.view.payloads import SeatView
 from skyenv.page.workers import Report, Workers
@@ -81,6 +82,11 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> str:
         advise(entry, estimator, PlayOuts(), 0, game, lambda so_far: None)
         move(entry, game, lambda so_far: None)
     return entry.agent.description
+
+
+def compile_puzzles(report: Report) -> None:
+    """Compile what solves puzzles to the cache."""
+    reply(puzzle(1), report)
 
 
 # ---- the server's side ----
@@ -185,6 +191,7 @@ class Preparation:
         self._has_rules = True
         for name in sorted(self._catalogue.names, key=lambda name: name != FITTING):
             await self._compiling(name)
+        await self._workers.ask(compile_puzzles)
 
     def _compiling(self, name: str) -> asyncio.Task[None]:
         """Return the task that compiles an agent, or has done so."""

@@ -10,7 +10,16 @@ from starlette.testclient import TestClient
 from skyenv import Game
 from skyenv.agents import decide_game
 from skyenv.analysis.choices import Path
-from skyenv.page.agents.puzzles import EQUILIBRIUM, SHOWN, _choices, _solved, answer, puzzle, reply
+from skyenv.page.agents.puzzles import (
+    EQUILIBRIUM,
+    SHARE,
+    SHOWN,
+    _choices,
+    _solved,
+    answer,
+    puzzle,
+    reply,
+)
 from skyenv.rules.actions import BID_DONE, PASS
 from skyenv.solving.best_response import Evaluator, seat_value
 from skyenv_agents import GreedyAgent
@@ -30,7 +39,7 @@ def test_the_best_bids_of_all_hands_are_worth_the_best_response() -> None:
         for hand in range(len(opening.hands[seat]))
     ]
     assert sum(best) == pytest.approx(value)
-    assert 0 <= error <= 0.001 * evaluator.payoff_range
+    assert 0 <= error <= SHARE * evaluator.payoff_range
 
 
 def bids_of(game: Game, path: Path = ()) -> Iterator[Path]:

@@ -45,7 +45,7 @@ const load = (number) =>
     $("puzzle-answer").append(solving);
     try {
       const { decisions, error } = await ask(`${api}/answer`);
-      const exact = `Against the equilibrium in the other seat, exact to ${error.toFixed(3)} VP.`;
+      const exact = `Exact against the other seat, an equilibrium to ${error.toFixed(3)} VP.`;
       $("puzzle-answer").replaceChildren(...decisions.map(judged), el("p.small", exact));
       const costs = score(
         number,

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from scenario import stages
 from skyenv import Game, make_agent
-from skyenv.agents import CrowdAgent, Decisions, RandomAgent, decide_game
+from skyenv.agents import Decisions, RandomAgent, decide_game
 from skyenv.agents.interface import Evaluations
 
 
@@ -45,8 +46,5 @@ def actions_of(game: Game) -> tuple[int, ...]:
 
 def positions(players: int, seed: int, phase: str | None = None) -> Iterator[Game]:
     """Yield the positions of a whole game with a seat to act, or those of one phase."""
-    game, agent = Game(players, seed=seed), CrowdAgent()
-    while not game.is_over:
-        if phase in (None, game.phase):
-            yield game.copy()
-        game.play(decide_game(game, agent))
+    games = stages(players, "front", "crowd", seed, every=1, max_turns=500)
+    return (game.copy() for game in games if not game.is_over and phase in (None, game.phase))

@@ -46,17 +46,6 @@ def test_files_are_replaced_atomically(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [path]
 
 
-def test_an_unwritable_path_is_named_as_given(tmp_path: Path) -> None:
-    for path, kind in (
-        (tmp_path / "nowhere" / "games.jsonl", FileNotFoundError),
-        (tmp_path, IsADirectoryError),
-    ):
-        with pytest.raises(kind) as caught:
-            check_writable(tmp_path / "new", path)
-        assert getattr(caught.value, "filename", None) == str(path)
-    assert [*tmp_path.iterdir()] == []
-
-
 def test_links_and_devices_are_written_through(tmp_path: Path) -> None:
     target, link = tmp_path / "target.txt", tmp_path / "link.txt"
     target.touch()

@@ -6,31 +6,28 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crowd_games import positions
 from scenario import same_record
-from skyenv import Game, Games, OptionError, make_agent
-from skyenv.agents import decide
+from skyenv import Game, Games, OptionError
 from skyenv.engine.knowledge import view
 from skyenv.engine.results import results
 from skyenv.engine.validation import as_games
 from skyenv.rules.record import Field
-from skyenv.rules.state import GAME_DTYPE, PHASE_BID, PHASE_PLOT, GameRecord
+from skyenv.rules.state import GAME_DTYPE, PHASE_PLOT, GameRecord
 
 Edit = Callable[[np.record], Any]
 
 
-def bidding(players: int = 3, seed: int = 4) -> Game:
+def bidding() -> Game:
     """A game in the middle of an auction, with cards on the table and the commissioner's markers
     still in districts.
     """
-    game, agent = Game(players, seed=seed), make_agent("crowd")
-    state = game.state
-    while not (
-        state["phase"] == PHASE_BID
-        and state["highest"] > 0
-        and state["markers"][state["auction_commissioner"]] > 0
-    ):
-        game.play(int(decide(game.batch, agent)[0]))
-    return game
+    return next(
+        game
+        for game in positions(3, 4, "bid")
+        if game.state["highest"] > 0
+        and game.state["markers"][game.state["auction_commissioner"]] > 0
+    )
 
 
 # ---- what is let through ----

@@ -150,11 +150,21 @@ def test_the_state_shows_all_hands_and_nothing_to_come() -> None:
 
 
 @pytest.mark.parametrize(
-    ("players", "reward"), [(2, "margin"), (3, "points"), (3, "outcome"), (4, "outcome")]
+    ("players", "reward", "turns"),
+    [
+        (2, "margin", 500),
+        (3, "points", 500),
+        (3, "outcome", 500),
+        (4, "outcome", 500),
+        (3, "outcome", 3),
+    ],
 )
-def test_rewards_and_infos_of_a_whole_game(players: int, reward: str) -> None:
-    """The rewards of last() sum to all rewards; all agents end in the same step."""
-    env, rng = fifth_avenue_v0.raw_env(players, reward=reward), np.random.default_rng(5)
+def test_rewards_and_infos_of_a_whole_game(players: int, reward: str, turns: int) -> None:
+    """The rewards of last() sum to all rewards; all agents end in the same step. After three turns
+    the game is truncated.
+    """
+    env = fifth_avenue_v0.raw_env(players, reward=reward, max_turns=turns)
+    rng = np.random.default_rng(5)
     env.reset(seed=5)
     sums, given = (dict.fromkeys(env.possible_agents, 0.0) for _ in range(2))
     for agent in env.agent_iter():
@@ -165,16 +175,18 @@ def test_rewards_and_infos_of_a_whole_game(players: int, reward: str) -> None:
         assert all(info["scores"].tolist() == vp for info in env.infos.values())
         assert (action is None) == (terminated or truncated)
         if action is None and env.agents == env.possible_agents:
-            assert all(env.terminations.values())
-            assert sum(info["win_share"] for info in env.infos.values()) == 1
+            assert env.terminations == dict.fromkeys(env.agents, turns == 500)
+            assert env.truncations == dict.fromkeys(env.agents, turns == 3)
+            assert sum(info["win_share"] for info in env.infos.values()) == pytest.approx(1)
             told = [(info["seat"], info["own_vp"]) for info in env.infos.values()]
-            assert told == list(enumerate(env.games.state["score"][0, : len(told)].tolist()))
+            assert told == list(enumerate(vp))
         env.step(action)
         for other, value in env.rewards.items():
             given[other] += value
     assert sums == pytest.approx(given)
     assert reward != "outcome" or sum(sums.values()) == pytest.approx(0.0, abs=1e-6)
-    assert reward != "points" or list(sums.values()) == [vp for _, vp in told]
+    assert reward != "points" or list(sums.values()) == vp
+    assert turns == 500 or not any(sums.values())
 
 
 def pettingzoos_own(**options: Any) -> Any:
@@ -237,16 +249,6 @@ def test_env_behaves_like_pettingzoos_wrappers(action: Any, mask: str) -> None:
             for make in (fifth_avenue_v0.env, pettingzoos_own)
         ]
         assert told[0] == told[1]
-
-
-@each_maker
-def test_truncated_games_set_truncations(make: Any) -> None:
-    env, rng = started(make, 0, max_turns=3), np.random.default_rng(2)
-    while not any(env.truncations.values()):
-        env.step(choose(env, rng))
-    assert all(env.truncations.values())
-    assert not any(env.terminations.values())
-    assert not any(env.rewards.values())
 
 
 @pytest.mark.parametrize("mask", ["info", "observation"])

@@ -1,5 +1,6 @@
 """All interfaces behind one protocol: open decision, play, result."""
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Final, cast
 
 import numpy as np
@@ -39,7 +40,7 @@ def choices(observations: Any, masks: Any) -> npt.NDArray[np.int64]:
     return actions
 
 
-class Interface:
+class Interface(ABC):
     """One game in an interface.
 
     Attributes:
@@ -51,13 +52,13 @@ class Interface:
     def __init__(self, players: int, side: str, seat: int, **options: Any) -> None:
         self.seat, self.options = seat, {"num_players": players, "side": side, **options}
 
+    @abstractmethod
     def asked(self) -> Asked | None:
         """The decision that is open; None once the game is over."""
-        raise NotImplementedError
 
+    @abstractmethod
     def play(self, action: int) -> None:
         """Play an action."""
-        raise NotImplementedError
 
     def batch(self) -> tuple[Any, int]:
         """The engine's games, and the row of this one."""

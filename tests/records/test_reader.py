@@ -61,14 +61,11 @@ def test_paths_and_text_and_binary_streams_read_alike(tmp_path: Path) -> None:
             assert Game.replay(records.nth_game(source)).to_record() == text
 
 
-def test_missing_files_and_games_are_errors(tmp_path: Path) -> None:
-    for source in (tmp_path, tmp_path / "nothing.jsonl"):
-        with pytest.raises(OSError, match=r"nothing|directory|denied"):
-            records.verify(source)
-    text = played(2, max_turns=4).to_record()
+def test_missing_games_are_errors() -> None:
+    """Files: tests/test_cli.py."""
     for number, message in ((2, "game 2: the record has 1"), (0, "game")):
         with pytest.raises(OptionError, match=message):
-            Game.from_record(text, number)
+            Game.from_record(played(2, max_turns=4).to_record(), number)
 
 
 def test_errors_in_a_part_name_the_line_of_the_whole_file() -> None:

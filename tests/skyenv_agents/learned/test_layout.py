@@ -11,7 +11,7 @@ from skyenv.rules.actions import ACTION_NAMES, NUM_ACTIONS
 from skyenv.rules.components import COLOURS, DISTRICTS
 from skyenv_agents.heuristic.inputs import DISTRICT_INPUTS, SEAT_INPUTS
 from skyenv_agents.learned import layout
-from skyenv_agents.learned.layout import GROUPS, INPUTS, NUM_INPUTS
+from skyenv_agents.learned.layout import GROUPS, INPUTS, NUM_INPUTS, used_inputs
 
 # Of all codes.
 NAMES = [*names(), *(f"score: {name}" for name in ACTION_NAMES), "outcome"]
@@ -36,6 +36,7 @@ def template(name: str, thing: str) -> str:
 def test_every_code_is_an_input_and_every_action_an_output() -> None:
     assert len(NAMES) == NUM_INPUTS == len(layout.CODE_SCALE)
     assert set(INPUTS.tolist()) == set(range(NUM_INPUTS))
+    assert used_inputs().codes.tolist() == INPUTS.tolist()
     own = [group.actions.reshape(-1) for group in GROUPS]
     outputs = np.concatenate([layout.COMMON_ACTIONS, *own])
     assert outputs[layout.OUTPUTS].tolist() == list(range(NUM_ACTIONS))

@@ -86,6 +86,16 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("", "#board .draft", GONE),
         ],
     ),
+    "a limit bids and passes by itself, in its auction alone": (
+        "bid",
+        [
+            ("click #proxy-title", "#proxy-set", "start"),
+            ("set #proxy-most 4", "#proxy-set", "start"),
+            ("click #proxy-set", "#situation", "Bid for E42"),
+            ("", "#proxy-title", "bid or pass for me"),
+            ("", "#log .own", "by your limit"),
+        ],
+    ),
     "a hint tells whole bids; passing is asked for first": (
         "bid",
         [

@@ -1,9 +1,7 @@
-// The surroundings of a drawing: text in its empty area; on small screens the cards in a line, and
-// the board larger than the screen or as a whole.
-import { isUpright } from "./board.js";
-import { $, $$, el } from "./dom.js";
+// The surroundings of a drawing: text in its empty area; on small screens the cards in a
+// line.
+import { $$, el } from "./dom.js";
 import { LOWEST_CARD } from "./game.js";
-import { isOn, kept, setOn } from "./settings.js";
 
 /** Whether the whole drawing can't be read on this screen at once. */
 export const isSmall = matchMedia(
@@ -51,22 +49,3 @@ function lineOf(name, selector, board) {
 /** The open cards of a seat's hand, and those of the stacks. */
 export const handLine = (name, seat, board) => lineOf(name, `[data-card^="${seat}:"]`, board);
 export const stackLine = (board) => lineOf("stacks", "[data-stack]", board);
-
-// ---- small screens ----
-
-function showZoom(isLarge) {
-  document.body.classList.toggle("large", isLarge);
-  $("zoom").textContent = isLarge ? "fit" : "zoom";
-  $("zoom").title = isLarge ? "show the whole board" : "show the board large enough to be read";
-}
-
-export function setUpZoom() {
-  const show = () => showZoom(kept("large") ? isOn("large") : isUpright.matches);
-  show();
-  isUpright.addEventListener("change", show);
-  $("zoom").onclick = () => {
-    const isLarge = !document.body.classList.contains("large");
-    setOn("large", isLarge);
-    showZoom(isLarge);
-  };
-}

@@ -89,10 +89,30 @@ export class Bid {
 }
 
 /**
- * The value of winning (bid_worth of skyenv/analysis/odds.py), in a line, and its assumptions.
- *
- * Of the draft: its `colour` (undefined without a coloured card: that of most VP), `total`, the
- * most skyscrapers that it `builds`, and its `cards`. `names` of the seats.
+ * The cards of the least total that leads and is at most `most`, as actions; undefined without one.
+ * @param {Hand} bid
+ * @param {number} most
+ * @returns {number[] | undefined}
+ */
+export function leastBid({ cards, colours, is_open, laid, highest }, most) {
+  const found = [];
+  for (const colour of [...colours, BLACK]) {
+    /** @type {Map<number, number[]>} */
+    const bids = new Map([[laid, []]]); // by their totals; coloured cards come first
+    for (const [one, value, number] of cards.filter(([one]) => one === colour || one === BLACK))
+      for (const [total, begun] of [...bids])
+        for (let n = 1; n <= number && (one !== BLACK || begun.length || !is_open); n++)
+          if (!bids.has(total + n * value))
+            bids.set(total + n * value, [...begun, ...Array(n).fill(actionOf(one, value))]);
+    found.push(...bids);
+  }
+  const leading = found.filter(([total]) => total > highest && total <= most);
+  return leading.sort(([a], [b]) => a - b)[0]?.[1];
+}
+
+/**
+ * The value of winning (bid_worth of skyenv/analysis/odds.py) by a draft, in a line, and its
+ * assumptions. The draft's `colour`: undefined without a coloured card, for that of most VP.
  * @param {Worth} worth
  */
 export function worthText(worth, draft, names) {
@@ -253,7 +273,7 @@ function thin(board, seat, tray) {
   }
 }
 
-/** Move a card from a box, if there is one, to where it lies. */
+/** Move a card from a box to its place. */
 function slide(card, from) {
   if (!card || !from || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   const [to, scale] = [boxOf(card), card.getScreenCTM().a];
@@ -294,10 +314,7 @@ function draftOf(action, x, tray) {
   return card;
 }
 
-/**
- * Show the cards of a tray in the auction's row of a seat: they come from the hand. Without a tray
- * all is as it was drawn.
- */
+/** Show the cards of a tray, if there is one, in the auction's row of a seat. */
 export function showDraft(board, seat, tray) {
   const pileOf = (action) =>
     board.querySelector(`[data-card^="${seat}:"][data-action="${action}"]`);

@@ -10,15 +10,12 @@ export const PARTS = ["district", "plot", "stack", "place", "commissioner", "car
 // ---- drawings ----
 
 /**
- * A drawing with the parts that have changed.
- *
- * A drawing is an object of parts by their names, each [digest, SVG text]; the text names other
- * parts by elements with `data-part`, and "table" holds all others (skyenv/render/parts.py).
- * `drawing`: null at the beginning.
+ * A drawing (null at the beginning) with the parts that have changed: by their names, each
+ * [digest, SVG text]. The text names other parts by elements with `data-part`, and "table" holds
+ * all others (skyenv/render/parts.py).
  */
 export const merged = (drawing, changes) => ({ ...drawing, ...changes });
 
-/** The digests of the parts that the server needn't send. */
 export const digestsOf = (drawing) =>
   Object.values(drawing ?? {})
     .map(([digest]) => digest)
@@ -116,10 +113,7 @@ function begun(holder) {
   return board;
 }
 
-/**
- * Bring a part into its place, an element; the parts in it into theirs. What hasn't changed keeps
- * its elements.
- */
+/** Bring a part and those in it into their places. What hasn't changed keeps its elements. */
 function fill(board, drawing, place, name) {
   const [digest, text] = drawing[name];
   const old = board.slots.get(name);
@@ -228,12 +222,12 @@ function pieces(holder) {
   return found;
 }
 
-/** Have pieces measured again, as some have been put down since. */
+/** Have pieces measured again. */
 export const remeasure = (holder) => {
   boards.get(holder).placed = null;
 };
 
-/** Animate pieces from places that have fewer now to places that have more. */
+/** Animate pieces to places that have more now, from those that have fewer. */
 function move(board, holder, before) {
   const after = (board.placed = pieces(holder));
   const lost = new Map(); // by kind: boxes from which pieces have gone

@@ -39,7 +39,6 @@ function cardOf(part) {
   return part.dataset.card && whose === latest().seat ? [colour, rank + LOWEST_CARD] : null;
 }
 
-/** The actions chosen so far, in the order of playing them. */
 export const begun = () => tray?.actions ?? (first === null ? [] : [TAKE + first]);
 
 const canPass = (legal) => legal.some((choice) => choice.action === PASS);
@@ -51,7 +50,6 @@ const canPass = (legal) => legal.some((choice) => choice.action === PASS);
 const canBid = (state) =>
   state.decision.bid !== null && state.legal.some((choice) => choice.action !== PASS);
 
-/** Whether a part of the drawing can be clicked. */
 export function isLegal(part) {
   const { state } = seat;
   if (!state?.yours || isForced(state)) return false;
@@ -150,7 +148,7 @@ async function choose(action) {
   if (positionOf(latest()) === positionOf(state)) act([action]);
 }
 
-/** Choose a stack: the first is marked, with the second both are taken, by ascending colour. */
+/** Choose a stack: with the second both are taken, by ascending colour. */
 function take(colour) {
   if (first === null || first === colour) {
     first = first === colour ? null : colour;
@@ -248,7 +246,6 @@ export function showChoices(state) {
   keepFocus(focused);
 }
 
-/** The choice that stands where an earlier one stood. */
 function sameAs(earlier) {
   const { action } = earlier?.dataset ?? {};
   const selector = action ? `[data-action="${action}"]` : `[id="${earlier?.id}"]`;

@@ -8,18 +8,11 @@ import { bindSetting, isOn, keep, kept } from "./settings.js";
 
 // ---- the last turns, and the standings ----
 
-const LAST_TURNS = "The last turns";
-
 /**
  * List the turns since this seat's last one, and mark what they changed.
  * @param {State} state
  */
 export function showRecent(state) {
-  if (state.watching) {
-    // a spectator has no turn
-    the("h2", $("recent")).textContent = LAST_TURNS;
-    the(".scroll", $("recent")).setAttribute("aria-label", LAST_TURNS);
-  }
   if (isNews($("recent-list"), state.recent)) {
     const line = (text) => el("span", linked(text));
     const turns = state.recent.map(({ seat, lines }) => el(`li.seat-${seat}`, lines.map(line)));
@@ -58,10 +51,7 @@ export function showLeads({ scores, standing, names }) {
 
 let logged = 0; // lines that the server has told
 
-/**
- * Show the lines that are new.
- * @param {State} state
- */
+/** @param {State} state */
 export function showLog(state) {
   const list = $("log-lines");
   for (const line of $$(".new", list)) line.classList.remove("new");

@@ -16,7 +16,7 @@ function hide() {
   refused = null;
 }
 
-/** Have the tip stand above the pointer, or below where there is no room. */
+/** Put the tip above the pointer, or below where there is no room. */
 function put({ clientX, clientY }) {
   const { offsetWidth: width, offsetHeight: height, style } = tip;
   const above = clientY - height - 14;
@@ -44,7 +44,7 @@ function hover(event) {
   if (refused === null) show(event, part ? say(meant(part, isLegal)) : "");
 }
 
-/** Show the tooltip on clicks too, as touch screens have no hover. */
+/** Touch screens have no hover. */
 function click(event) {
   hide();
   const part = event.target.closest(PARTS);

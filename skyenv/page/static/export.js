@@ -1,5 +1,4 @@
 // The replay of an exported file, which contains its drawings (skyenv/page/library/export.py).
-import { setUpZoom } from "./around.js";
 import { merged } from "./board.js";
 import { $, the } from "./dom.js";
 import { themeButton } from "./settings.js";
@@ -36,4 +35,3 @@ const draw = async (step, seat, theme, narrow) =>
 if (themes.length === 1) document.documentElement.dataset.theme = themes[0];
 else the("header").append(themeButton());
 view(the("main"), game, draw);
-setUpZoom();

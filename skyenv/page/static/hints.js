@@ -20,7 +20,6 @@ async function loadAdvisers() {
 /** @param {State} state */
 function showHints(state) {
   const isOpen = state.open_hands && isPacing(state);
-  $("following").hidden = !state.watching;
   $("hints").hidden = state.over || state.task || (state.watching && !isOpen);
   $("ask-hint").disabled = !(state.yours || isOpen) || !$("adviser").value;
   if ($("hint").dataset.step !== String(state.step)) drop(state);

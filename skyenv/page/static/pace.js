@@ -1,7 +1,8 @@
 // The pace of a game: paused, stepped, and shown one by one; forced moves; long agents' turns.
 import { send } from "./api.js";
-import { $, $$, el } from "./dom.js";
+import { $, el } from "./dom.js";
 import { tell } from "./events.js";
+import { bidFor } from "./proxy.js";
 import {
   act,
   api,
@@ -96,7 +97,7 @@ export async function togglePause() {
   await attempt(() => send(`${api}/pause`, { paused: !state.paused }));
 }
 
-/** Show the controls, and the number of positions still to show. @param {State} state */
+/** @param {State} state */
 function showSteps({ behind, over, paused, yours }, paces) {
   const isOwn = over || yours;
   $("pace").hidden = isOwn && !behind && !paused;
@@ -117,7 +118,7 @@ function showPace(state) {
   $("hold").ariaPressed = `${paused}`;
   showSteps(state, paces);
   $("how").hidden = !paces;
-  for (const own of $$(".own", $("how"))) own.hidden = state.watching;
+  $("own").hidden = state.watching;
   if (document.activeElement !== $("pause")) $("pause").value = pause;
   $("pause-seconds").textContent = `${pause} s`;
 }
@@ -144,22 +145,24 @@ export function setUpPace(changed) {
   onState(showTurn);
 }
 
-// ---- forced moves, which the page plays by itself ----
+// ---- forced moves and bids up to a limit, which the page plays by itself ----
 
 let played = ""; // the position whose action was played, or is on its way
 let told = "";
 
 /**
- * Play a forced move; again if the server couldn't be reached, once it tells something.
+ * Play such a move; again if the server couldn't be reached, once it tells something.
  * @param {State} state
  */
 export async function playForced(state) {
   const position = positionOf(state);
-  if (!isForced(state) || played === position) return;
+  const actions = isForced(state) ? [state.legal[0].action] : bidFor(state);
+  if (!actions || played === position) return;
   played = position;
-  if (told !== position) tell(`forced, the only choice: ${state.legal[0].text}`);
+  if (told !== position)
+    tell(isForced(state) ? `forced, the only choice: ${state.legal[0].text}` : "by your limit:");
   told = position;
-  if (!(await act([state.legal[0].action])) && played === position) played = "";
+  if (!(await act(actions)) && played === position) played = "";
 }
 
 // ---- long agents' turns ----

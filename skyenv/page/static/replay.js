@@ -1,7 +1,6 @@
 // Replays stored on the server: the games of a record, drawings, and the URL of the position shown.
 import { tools } from "./analysis.js";
 import { ask } from "./api.js";
-import { setUpZoom } from "./around.js";
 import { digestsOf, merged } from "./board.js";
 import { $, el, table, the } from "./dom.js";
 import { seatNames } from "./format.js";
@@ -97,7 +96,6 @@ async function open(number, agents) {
     tools: (made) => tools(made, where),
   }));
   redraw = () => made.show(false, true);
-  setUpZoom();
 }
 
 // ---- the games of a record ----

@@ -7,13 +7,11 @@ import { storeName, storedName, theme } from "./settings.js";
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
 
 /**
- * The latest state from the server: `seat.state`, null before the first; its `drawing` is the
- * whole one.
+ * The latest state from the server, with a whole `drawing`; null before the first.
  * @type {{ state: State | null }}
  */
 export const seat = { state: null };
 
-/** The latest state; an Error before the first. */
 export function latest() {
   if (!seat.state) throw new Error("there is no position yet");
   return seat.state;
@@ -28,7 +26,7 @@ let busy = null; // ends with the request under way whose answer is to be shown
 let again = false; // whether something has changed meanwhile
 let wait = 500; // milliseconds until the next try to connect
 /** @type {WebSocket | null} */
-let socket = null; // tells of changes
+let socket = null;
 // whether the page is final: no such seat, or a game that can't be played any more
 let gone = false;
 let trouble = null; // the server's latest report of trouble
@@ -40,11 +38,11 @@ let cover = (_curtain) => {}; // shows the curtain
 const tab = Math.random().toString(36).slice(2);
 const shows = []; // callbacks for every state
 const arrivals = []; // callbacks awaited before a state is shown
-let arriving = false; // whether one is awaited
+let arriving = false;
 const hears = {}; // callbacks by kind of news
 
 /**
- * Have `show(state)` called for every new state from the server.
+ * Have `show(state)` called for every new state.
  * @param {(state: State) => void} show
  */
 export const onState = (show) => shows.push(show);
@@ -69,7 +67,7 @@ export function note(text) {
 
 // ---- actions ----
 
-/** Call a function that may fail, and show its error. Returns whether it succeeded. */
+/** Call a function and show its error. Returns whether it succeeded. */
 export async function attempt(doing) {
   try {
     note(seat.state?.trouble ?? "");
@@ -102,7 +100,7 @@ export async function take() {
 
 export const now = () => load(true);
 
-/** Show the position after the one that is shown, so that none is skipped, or the newest. */
+/** Show the next position, so that none is skipped, or the newest. */
 export async function load(skip = false) {
   if (busy) {
     again = true;
@@ -111,7 +109,6 @@ export async function load(skip = false) {
   await update((known) => ask(`${api}?${known}`), skip).catch(fail);
 }
 
-/** The parameters of a request that tell what the page already has. */
 function known(skip) {
   const last = seat.state;
   const after = last && last.pause > 0 && skip !== true ? `&after=${last.step}` : "";

@@ -3,13 +3,12 @@ import { $ } from "./dom.js";
 import { onState } from "./seat.js";
 import { kept, setOn } from "./settings.js";
 
-let wasYours = true; // no sound for a page that was just loaded
+let wasYours = true; // a page that was just loaded is quiet
 
 function ring() {
   const audio = new AudioContext();
   const [tone, volume] = [audio.createOscillator(), audio.createGain()];
   const end = audio.currentTime + 0.4; // seconds
-  tone.frequency.value = 660;
   volume.gain.value = 0.1;
   volume.gain.exponentialRampToValueAtTime(0.001, end);
   tone.connect(volume).connect(audio.destination);

@@ -1,6 +1,5 @@
 // The page of a seat at a table.
 import { ask, at, send } from "./api.js";
-import { setUpZoom } from "./around.js";
 import { isUpright, showBoard } from "./board.js";
 import { choiceKey, click, isLegal, showChoices } from "./choices.js";
 import { $, isNews, the } from "./dom.js";
@@ -19,15 +18,13 @@ import { setUpFit } from "./fit.js";
 import { setUpHints } from "./hints.js";
 import { next, playForced, setUpPace, togglePause } from "./pace.js";
 import { setUpPeople, showInvitations } from "./people.js";
+import { setUpProxy } from "./proxy.js";
 import { setUpPuzzle } from "./puzzle.js";
 import { linked, setUpHeader } from "./rules.js";
-import { api, attempt, begin, latest, load, note, onState, seat, take, undo } from "./seat.js";
+import { api, attempt, begin, latest, load, onState, take, undo } from "./seat.js";
 import { bindSetting, confirmed, isForced, kept, setOn } from "./settings.js";
 import { setUpSound } from "./sound.js";
 import { setUpLesson } from "./tutorial.js";
-
-/** @type {Drawing | null} */
-let worded = null; // the drawing whose text was fetched
 
 /** @param {State} state */
 function showTable(state) {
@@ -46,18 +43,12 @@ function showTable(state) {
   $("release").hidden = state.watching || state.over;
 }
 
-async function showWords() {
-  const { state } = seat;
-  if (!$("words").open || !state || worded === state.drawing) return;
-  const wanted = (worded = state.drawing);
-  try {
-    const words = await ask(`${api}/words`);
-    if (worded === wanted) $("words-text").textContent = words.text;
-  } catch (error) {
-    worded = null;
-    note(error.message);
-  }
-}
+/** Show the table in words; while the server is away they stay. */
+const showWords = () =>
+  $("words").open &&
+  ask(`${api}/words`)
+    .then(({ text }) => ($("words-text").textContent = text))
+    .catch(() => {});
 
 // ---- keys ----
 
@@ -108,7 +99,6 @@ whenTold(() => {
 });
 setUpEnded();
 setUpPace(again);
-setUpZoom();
 setUpHints();
 setUpPeople();
 setUpNews();
@@ -117,6 +107,7 @@ setUpPuzzle();
 setUpSound();
 setUpLesson();
 onState(playForced);
+setUpProxy(playForced);
 bindSetting($("ask-first"), "ask");
 setUpKeys();
 $("undo").onclick = undo;

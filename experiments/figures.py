@@ -108,21 +108,16 @@ def per_second(number: int, action: Callable[[], Any]) -> float:
 
 
 def of_estimate(
-    name: str,
-    estimate: Estimate,
-    unit: str = "",
-    repeats: int = 1,
-    scale: float = 1.0,
-    digits: int = 1,
+    name: str, estimate: Estimate, unit: str, repeats: int = 1, scale: float = 1.0
 ) -> Figure:
     """Return a mean and its interval, times `scale`, as a figure."""
     mean, low, high = (scale * value for value in (estimate.mean, estimate.low, estimate.high))
-    return Figure(name, mean, low, high, unit, repeats, digits)
+    return Figure(name, mean, low, high, unit, repeats)
 
 
-def percent(name: str, share: Estimate, repeats: int = 1) -> Figure:
+def percent(name: str, share: Estimate) -> Figure:
     """Return a share with its interval as a figure."""
-    return of_estimate(name, share, "%", repeats, 100.0)
+    return of_estimate(name, share, "%", scale=100.0)
 
 
 def machine() -> dict[str, str]:

@@ -1,6 +1,5 @@
 """Means with 95 % confidence intervals.
 
-* :func:`mean_of`: of independent numbers, by Student's t.
 * :func:`share_of_wins`: of games won or lost, by Wilson's score.
 * :class:`Weights`: of games on paired seeds, by a bootstrap.
 * :func:`interquartile_means`: of runs, by a bootstrap.
@@ -14,7 +13,7 @@ players this gives Jeffreys' interval. An agent that won all its games therefore
 positive width. The reported mean is that of the games played, without imaginary ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,8 +24,6 @@ from skyenv.array_types import ArrayLike, Float64, Int64
 CONFIDENCE: Final = 0.95
 NORMAL: Final = 1.959964
 """Standard errors on each side of a normal mean."""
-FEW: Final = (12.7062, 4.3027, 3.1824, 2.7764)
-"""The same by Student's t, for 1 to 4 degrees of freedom."""
 RESAMPLES: Final = 1000
 GROUPS: Final = 10_000
 """Beyond this many, paired seeds share weights, which bounds memory."""
@@ -40,38 +37,9 @@ class Estimate:
     low: float
     high: float
 
-    @property
-    def error(self) -> float:
-        """Half the width of the interval."""
-        return (self.high - self.low) / 2
-
     def rounded(self, digits: int) -> dict[str, float]:
         """Return the estimate as JSON files hold it."""
         return {name: round(value, digits) for name, value in vars(self).items()}
-
-
-def mean_of(values: Sequence[float] | Float64) -> Estimate:
-    """Return the mean of independent numbers, its interval by Student's t; a point for one."""
-    mean, number = float(np.mean(values)), len(values)
-    error = float(np.std(values, ddof=1)) / number**0.5 if number > 1 else 0.0
-    half = student_t(max(number - 1, 1)) * error
-    return Estimate(mean, mean - half, mean + half)
-
-
-def student_t(freedom: int) -> float:
-    """Return how many standard errors Student's t allows on each side, for 1 or more degrees of
-    freedom; a relative error of 2·10⁻⁴ at most (Abramowitz and Stegun 26.7.5).
-    """
-    if freedom <= len(FEW):
-        return FEW[freedom - 1]
-    z = NORMAL
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
-    )
-    return float(z + sum(term / freedom**power for power, term in enumerate(terms, 1)))
 
 
 def share_of_wins(share: float, number: int) -> Estimate:

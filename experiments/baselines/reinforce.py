@@ -43,13 +43,13 @@ def play(games: Games, network: nn.Module) -> tuple[Tensor, ...]:
     return observation, mask, action, returns[row, seat]
 
 
-def train(task: str, seed: int, learning_rate: float = 1e-3) -> Iterator[tuple[int, nn.Module]]:
+def train(task: str, seed: int) -> Iterator[tuple[int, nn.Module]]:
     """Train without end; yield the decisions so far and the network before each update."""
     torch.manual_seed(seed)
     games = Games(256, task=task, seed=seed * 10**9, autoreset=False)
     first, last = nn.Linear(OBSERVATION_SIZE, 128), nn.Linear(128, NUM_ACTIONS)
     network = nn.Sequential(first, nn.ReLU(), last)
-    optimizer = torch.optim.Adam(network.parameters(), lr=learning_rate)
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
     decisions = 0
     while True:
         yield decisions, network

@@ -14,17 +14,19 @@ from skyenv.agents import Agent
 from skyenv.analysis.choices import Path, completed, imagined, same, text
 from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.recording import Recording
-from skyenv.analysis.win_chance import POWER, Query, in_worlds, question_of, sharpened
+from skyenv.analysis.win_chance import POWER, WORLDS, Query, in_worlds, question_of, sharpened
 from skyenv.array_types import Float64
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
-from skyenv.statistics import NORMAL, mean_of
+from skyenv.statistics import NORMAL
 
 MAX_MISTAKES: Final = 12
 # Most games played out for each of two choices.
 GAMES: Final = 100
 # Decisions evaluated together.
 BUNCH: Final = 4
+# Standard errors on each side of a mean over WORLDS pairs, by Student's t.
+STUDENTS_T: Final = 2.0686575
 
 
 class Decision(NamedTuple):
@@ -232,9 +234,9 @@ def _paths(decision: Decision, best: Path) -> list[Path]:
 
 def paired_error(first: Float64, second: Float64) -> float:
     """Return half the width of the 95 % interval of a mean difference between pairs of shares,
-    float64 (k,) each.
+    float64 (WORLDS,) each.
     """
-    return mean_of(first - second).error
+    return STUDENTS_T * float(np.std(first - second, ddof=1)) / WORLDS**0.5
 
 
 def _queries(opinion: Opinion) -> list[Query]:

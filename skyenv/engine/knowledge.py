@@ -164,21 +164,20 @@ def view(state: RecordArray, seats: int | ArrayLike, rows: ArrayLike | None = No
     return views.view(np.recarray)
 
 
-def public_view(state: RecordArray, rows: ArrayLike | None = None) -> np.recarray:
+def public_view(state: RecordArray) -> np.recarray:
     """Return the public views of games (INF-1, INF-3): hands hold only public cards.
 
     Args:
         state: games, GAME_DTYPE (n,).
-        rows: which of the games, whole numbers (k,); None means all.
 
     Returns:
-        New records, VIEW_DTYPE (k,), whose seat is PUBLIC, for spectators; :func:`resample` refuses
+        New records, VIEW_DTYPE (n,), whose seat is PUBLIC, for spectators; :func:`resample` refuses
             them.
 
     Raises:
-        OptionError: `state` is not an array of games, or there is no such row.
+        OptionError: `state` is not an array of games.
     """
-    views = view(state, 0, rows)  # everything hidden from seat 0 is blanked
+    views = view(state, 0)  # everything hidden from seat 0 is blanked
     games = views["game"]
     own = games["hand"][:, 0] - games["known"][:, 0]
     views["unseen"] += own

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from crowd_games import Judge, played
 from skyenv.agents import Decisions, RandomAgent, make_agent
@@ -13,7 +14,7 @@ from skyenv.analysis.hints import advise
 from skyenv.analysis.mistakes import GAMES, Analysis, assess, decisions_of, paired_error
 from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.recording import Recording
-from skyenv.analysis.win_chance import question_of
+from skyenv.analysis.win_chance import WORLDS, question_of
 
 
 def test_an_analysis_judges_every_choice_of_a_game() -> None:
@@ -56,12 +57,13 @@ def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:
 
 
 def test_the_error_of_a_cost_is_that_of_paired_shares() -> None:
-    """It is 0 where every pair differs equally, and 1.96 standard errors of 1,000 differences."""
-    shares = np.tile([0.0, 1.0, 0.4, 0.6], 250)
+    """It is 0 where every pair differs equally, and else by Student's t."""
+    shares = np.tile([0.0, 1.0, 0.4, 0.6], WORLDS // 4)
     assert paired_error(shares, shares) == 0
     assert paired_error(shares + 0.25, shares) == pytest.approx(0, abs=1e-12)
-    further = shares + np.tile([0.1, -0.1], 500)
-    assert paired_error(further, shares) == pytest.approx(1.96 * 0.1 / 1000**0.5, rel=0.005)
+    further = shares + np.tile([0.1, -0.1], WORLDS // 2)
+    exact = stats.sem(further - shares) * stats.t.ppf(0.975, WORLDS - 1)
+    assert paired_error(further, shares) == pytest.approx(exact, rel=2e-4)
 
 
 class Unsure(RandomAgent):

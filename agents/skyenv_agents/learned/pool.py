@@ -16,11 +16,9 @@ from skyenv.array_types import Float64
 from skyenv.checks import check_choice, check_integer, check_number
 from skyenv.errors import OptionError
 
-SAMPLINGS: Final = ("uniform", "latest", "hard")
+SAMPLINGS: Final = ("uniform", "hard")
 # Window, in games, of the running mean of win shares.
 MEMORY: Final = 200
-# Probability of the newest past policy with `"latest"`; the others share the rest.
-LATEST_SHARE: Final = 0.8
 # Least weight with `"hard"`, so that opponents that always lose are still sampled at times.
 EASIEST: Final = 0.05
 
@@ -34,9 +32,8 @@ class OpponentPool:
             agents.
         capacity: most past policies, at least 0. Beyond it the oldest and the second oldest are
             evicted alternately, so some old ones stay for long.
-        sampling: distribution among past policies and among fixed agents: ``"uniform"``;
-            ``"latest"``, mostly the newest past policy; or ``"hard"``, proportional to the square
-            of the learner's loss share.
+        sampling: distribution among past policies and among fixed agents: ``"uniform"``,
+            or ``"hard"``, proportional to the square of the learner's loss share.
 
     Attributes:
         fixed: the fixed opponents.
@@ -110,10 +107,6 @@ class OpponentPool:
         self._evictions = statistics["removed"]
         self._share, self._games = dict(statistics["share"]), dict(statistics["games"])
 
-    def share(self, name: str) -> float | None:
-        """Return the learner's recent win share against an opponent; None before the first game."""
-        return self._share.get(name)
-
     def weights(self) -> Float64:
         """Return the probability of each of :attr:`agents`, float64, summing to 1.
 
@@ -137,7 +130,4 @@ class OpponentPool:
             weights = np.array(
                 [max((1.0 - self._share.get(agent.name, 0.5)) ** 2, EASIEST) for agent in agents]
             )
-        elif self.sampling == "latest" and agents is self.past and len(agents) > 1:
-            weights[:-1] = (1.0 - LATEST_SHARE) / (len(agents) - 1)
-            weights[-1] = LATEST_SHARE
         return weights / weights.sum() if len(agents) else weights

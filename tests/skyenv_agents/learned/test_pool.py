@@ -9,9 +9,7 @@ import pytest
 
 from skyenv.agents import CallableAgent
 from skyenv.errors import OptionError
-from skyenv_agents.learned.pool import EASIEST, LATEST_SHARE, MEMORY, OpponentPool
-
-REST = (1 - LATEST_SHARE) / 2
+from skyenv_agents.learned.pool import EASIEST, MEMORY, OpponentPool
 
 
 def named(name: str) -> CallableAgent:
@@ -33,9 +31,6 @@ def filled(sampling: str, fixed: int = 2, past: int = 3, **options: Any) -> Oppo
     ("pool", "weights"),
     [
         (filled("uniform", fixed_share=0.4), [0.2] * 5),
-        (filled("latest", fixed_share=0.5), [0.25, 0.25, REST / 2, REST / 2, LATEST_SHARE / 2]),
-        (filled("latest", past=1, fixed_share=0.5), [0.25, 0.25, 0.5]),
-        (filled("latest", fixed=0, past=2), [1 - LATEST_SHARE, LATEST_SHARE]),
         (filled("hard", fixed_share=0.5), [1 / 4, 1 / 4, 1 / 6, 1 / 6, 1 / 6]),
         (filled("hard", past=0, fixed_share=0.0), [0.5, 0.5]),
         (filled("uniform", fixed_share=1.0), [0.5, 0.5, 0, 0, 0]),
@@ -53,8 +48,7 @@ def test_hard_weighs_opponents_by_the_square_of_the_loss() -> None:
     pool = filled("hard", fixed_share=0.5)
     for name, share in (("a0", 1.0), ("a1", 0.0), ("s0", 0.3), ("s0", 0.1), ("s1", 0.6)):
         pool.note(name, share)
-    assert pool.share("s0") == pytest.approx(0.2)
-    assert pool.share("s2") is None
+    assert pool.statistics()["share"] == {"a0": 1.0, "a1": 0.0, "s0": pytest.approx(0.2), "s1": 0.6}
     fixed = np.array([EASIEST, 1.0]) / (1 + EASIEST)
     past = np.array([0.64, 0.16, 0.25]) / 1.05  # s2 has not played: half
     assert pool.weights() == pytest.approx(np.concatenate([fixed, past]) / 2)
@@ -62,9 +56,9 @@ def test_hard_weighs_opponents_by_the_square_of_the_loss() -> None:
     assert twin.weights().tolist() == pool.weights().tolist()
     for _ in range(3 * MEMORY):
         pool.note("a0", 0.0)
-    assert 0 < (pool.share("a0") or 0) < 0.05
+    assert 0 < pool.statistics()["share"]["a0"] < 0.05
     pool.note("stranger", 1.0)
-    assert pool.share("stranger") is None
+    assert "stranger" not in pool.statistics()["share"]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +72,7 @@ def test_full_pools_evict_old_opponents(capacity: int, left: list[str]) -> None:
         pool.add(named(f"s{i}"))
         pool.note(f"s{i}", 1.0)
     assert [agent.name for agent in pool.agents] == ["a0", *left]
-    assert pool.share("s0") is None
+    assert "s0" not in pool.statistics()["share"]
 
 
 @pytest.mark.parametrize(

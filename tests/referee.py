@@ -830,7 +830,8 @@ class Referee:
         elif action == BID_DONE:
             self._end_bid()
         else:
-            self._lay_down((BID_COLOR[action], BID_VALUE[action]))
+            color, rank = divmod(action - BID, 3)
+            self._lay_down((color, VALUES[rank]))
             return
         auction.acted.add(self.seat)
         if self.alea_bids and auction.alea_cards is None and len(auction.acted) == 2:
@@ -1180,10 +1181,6 @@ class TaskReferee(Referee):
 def _cards(ranks: Any) -> Counter[int]:
     """The cards of a stack by value, from their numbers."""
     return Counter(dict(zip(VALUES, ranks.tolist(), strict=True)))
-
-
-BID_COLOR = {BID + 3 * color + value - 4: color for color in range(6) for value in VALUES}
-BID_VALUE = {BID + 3 * color + value - 4: value for color in range(6) for value in VALUES}
 
 
 def _bid_action(card: Card) -> int:

@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,13 +41,8 @@ def marks_of(definition: ast.FunctionDef | ast.ClassDef) -> dict[str, list[ast.e
     return marks
 
 
-@cache
-def named_ids() -> list[Shown]:
+def named_ids() -> Iterator[Shown]:
     """Each id that a test's mark names, and the test."""
-    return list(_named_ids())
-
-
-def _named_ids() -> Iterator[Shown]:
     quick = re.findall(
         r"^QUICK := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
     )[0].split()

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import torch
 
@@ -72,8 +72,7 @@ def updated(training: Training, number: int) -> Training:
 
 def collector(training: Any) -> Collector:
     """The collector of a training, in this process."""
-    own: Collector = training.actors.own
-    return own
+    return cast(Collector, training.actors.own)
 
 
 def weights(training: Training) -> bytes:

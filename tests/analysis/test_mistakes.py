@@ -7,12 +7,10 @@ import pytest
 from scipy import stats
 
 from crowd_games import Judge, played
-from skyenv.agents import Decisions, RandomAgent, make_agent
-from skyenv.agents.interface import Evaluations
+from skyenv.agents import make_agent
 from skyenv.analysis import choices
 from skyenv.analysis.hints import advise
-from skyenv.analysis.mistakes import GAMES, Analysis, assess, decisions_of, paired_error
-from skyenv.analysis.playouts import PlayOuts
+from skyenv.analysis.mistakes import GAMES, Analysis, paired_error
 from skyenv.analysis.recording import Recording
 from skyenv.analysis.win_chance import WORLDS, question_of
 
@@ -64,25 +62,3 @@ def test_the_error_of_a_cost_is_that_of_paired_shares() -> None:
     further = shares + np.tile([0.1, -0.1], WORLDS // 2)
     exact = stats.sem(further - shares) * stats.t.ppf(0.975, WORLDS - 1)
     assert paired_error(further, shares) == pytest.approx(exact, rel=2e-4)
-
-
-class Unsure(RandomAgent):
-    """An estimator that guesses, so that many costs have to be played out."""
-
-    def __init__(self) -> None:
-        self._rng = np.random.default_rng(1)
-
-    def evaluate(self, decisions: Decisions) -> Evaluations:
-        """See :class:`skyenv.agents.Agent`."""
-        guesses = self._rng.uniform(-1, 1, len(decisions))
-        return decisions.mask / decisions.mask.sum(axis=1, keepdims=True), guesses
-
-
-def test_the_seed_decides_what_is_played_out() -> None:
-    decisions = decisions_of(Recording.of(played(2, seed=3).to_record()))[20:40]
-
-    def costs(seed: int) -> list[float | None]:
-        bunches = assess(make_agent("greedy"), Unsure(), decisions, PlayOuts(seed))
-        return [one.cost for bunch in bunches for one in bunch if one.games]
-
-    assert costs(0) == costs(0) != costs(5)

@@ -26,6 +26,7 @@ def test_more_games_refine_the_same_result() -> None:
         portions.extend(question, number)
     tally, few = at_once.extend(question, 8), fewer.extend(question, 3)
     assert (portions.tally(question) or few).sums == pytest.approx(tally.sums)
+    assert PlayOuts(5).extend(question, 8).sums != pytest.approx(tally.sums)
     shares, _ = shares_of(*question[:2], range(8), question.seat)
     assert tally.variances == pytest.approx(shares.var(axis=0, ddof=1) / 8)
     for store in (fewer, at_once):

@@ -31,7 +31,6 @@ from skyenv_agents import (
 )
 from skyenv_agents.heuristic.player import HeuristicAgent
 from skyenv_agents.heuristic.references import BidderAgent, BuilderAgent
-from skyenv_agents.search.lookahead import TrainedLookaheadAgent
 
 FILE: Final = Path(__file__).parents[1] / "golden" / "decisions.json"
 TABLES: Final = [(players, side) for players in (2, 3, 4) for side in ("front", "back")]
@@ -47,7 +46,6 @@ AGENTS: Final[dict[str, Agent]] = {
     "ismcts-50, played on": SearchAgent(50, turns=3, leaf_value="holdings", exploration=1.0),
     "ismcts-trained-32": GuidedAgent(32),
     "ismcts-trained-24, surer": GuidedAgent(24, prior_temperature=1.5, exploration=1.5),
-    "lookahead-8": TrainedLookaheadAgent(8),
     "trained": TrainedAgent(),
     "trained, drawn": TrainedAgent(deterministic=False),
 }

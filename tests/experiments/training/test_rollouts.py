@@ -138,10 +138,9 @@ def test_a_rollout_can_be_replayed(changes: dict[str, Any]) -> None:
     for name, array in arrays_of(batch).items():
         assert torch.equal(array, getattr(wanted, name)), name
     with torch.no_grad():
-        log_probabilities, values = learned(batch.codes, batch.masks)
+        log_probabilities, _ = learned(batch.codes, batch.masks)
     likely = log_probabilities.gather(1, batch.action[:, None])[:, 0]
     assert torch.allclose(likely, batch.log_probability, atol=1e-4)
-    assert values.numpy() == pytest.approx(collector.value[:steps][chosen], abs=1e-4)
 
 
 def test_open_episodes_are_completed_by_later_rollouts() -> None:

@@ -59,6 +59,22 @@ def test_look_ahead_beats_its_policy() -> None:
     assert share.mean > 0.55
 
 
+def test_decisions_do_not_depend_on_the_batch(games: Games) -> None:
+    """Both sides of the board may be in it; forced decisions are not searched."""
+    agent, back = TrainedLookaheadAgent(8), positions(2, "back", 40)
+    states = np.concatenate([games.state[::3], back.state[::3]])
+    mixed = Games.of(states)
+    decisions = decisions_in(mixed, agent)
+    actions, (shares, outcomes) = agent.act(decisions), agent.evaluate(decisions)
+    assert (actions != TrainedAgent().act(decisions)).any()
+    for row in range(0, len(actions), 4):
+        alone = decisions_in(mixed, agent, [row])
+        assert agent.act(alone).tolist() == [actions[row]]
+        found = agent.evaluate(alone)
+        assert found[0].tolist() == [shares[row].tolist()]
+        assert found[1] == outcomes[row]  # type: ignore[index]
+
+
 def test_progress_ends_with_the_decision(games: Games, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ismcts, "PROGRESS", 0.0)
     agent, reported = TrainedLookaheadAgent(32), []

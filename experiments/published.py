@@ -2,8 +2,9 @@
 
 A part's commands run in a folder of runs/published, where interrupted ones go on with the same
 code, and its files then replace the published ones. docs/results/measured.json notes which commit
-was measured, when, where and for how long. Without names, parts are measured whose code has changed
-since, but for those that need something besides; ``--list`` tells the state of all.
+was measured, when, where and for how long. The parts are published.toml's and the ladders. Without
+names, parts are measured whose code has changed since, but for those that need something besides;
+``--list`` tells the state of all.
 
 Exit codes: 0 success, 1 a command failed, 2 invalid command, 130 interrupted.
 """
@@ -15,6 +16,7 @@ import shlex
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,17 +33,12 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 ROOT: Final = RESULTS.parents[1]
 WORK: Final = ROOT / "runs" / "published"
-# What figures measure, from the root.
+# The code that all figures measure, from the root.
 ENGINE: Final = ("skyenv/rules", "skyenv/engine")
-PLAYERS: Final = (*ENGINE, "agents", "skyenv/arena")
-SOLVERS: Final = (*ENGINE, "skyenv/solving")
-LEARNERS: Final = (*SOLVERS, "agents", "experiments/training", "experiments/benchmarks")
 # Agents of the ladders: with two players all of them, with more those of similar strength.
 LADDER: Final = "bidder builder greedy appraiser trained lookahead"
 # With two players besides.
 MORE: Final = "random crowd rollout-16 ismcts-100 ismcts-trained-1000"
-# Algorithms that are compared at all budgets.
-LEARNING: Final = "cfr+ mccfr reinforce ppo ppo-kl mmd"
 
 
 @dataclass(frozen=True)
@@ -77,10 +74,17 @@ class Part:
         return [python, "-m", *shlex.split(command.replace("OUT", str(folder)))]
 
 
-def _benchmark(name: str, hours: float, sources: tuple[str, ...], **more: str) -> Part:
-    commands = (f"experiments.benchmarks {name} --out OUT",)
-    own = (*sources, "experiments/benchmarks")
-    return Part(name, commands, hours, own, {f"{name}.json": RESULTS / f"{name}.json"}, **more)
+def _figures(name: str, entry: dict[str, Any]) -> Part:
+    """Return a part from its entry in published.toml."""
+    return Part(
+        name,
+        tuple(entry["commands"]),
+        entry["hours"],
+        (*ENGINE, *entry["sources"]),
+        {file: RESULTS / file for file in entry["files"]},
+        entry.get("needs", ""),
+        entry.get("python", ""),
+    )
 
 
 def _ladder(players: int, side: str) -> Part:
@@ -90,59 +94,13 @@ def _ladder(players: int, side: str) -> Part:
         f"skyenv tournament {agents} --players {players} --side {side} --paired-seeds 60 "
         f"--secret 20261128 --out OUT"
     )
-    return Part(name, (command,), 0.8, PLAYERS, {"ladder.json": path_of(players, side)})
+    sources = (*ENGINE, "agents", "skyenv/arena")
+    return Part(name, (command,), 0.8, sources, {"ladder.json": path_of(players, side)})
 
 
-def _pictured(name: str, hours: float, sources: tuple[str, ...], *options: str) -> Part:
-    commands = tuple(f"experiments.benchmarks.{name} {words} --out OUT" for words in options)
-    files = {f"{name}{ending}": RESULTS / f"{name}{ending}" for ending in (".json", ".png")}
-    return Part(name, commands, hours, sources, files)
-
-
+_ENTRIES: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 PARTS: Final = (
-    _benchmark("speed", 0.1, (*ENGINE, "skyenv/envs")),
-    _benchmark("resampling", 0.1, ENGINE),
-    _benchmark("search", 0.1, (*ENGINE, "agents")),
-    _benchmark("pictures", 0.2, (*ENGINE, "skyenv/render")),
-    _benchmark("open_spiel", 0.1, (*ENGINE, "skyenv/envs")),
-    _benchmark("game", 0.3, (*ENGINE, "agents")),
-    _benchmark("tasks", 0.3, SOLVERS),
-    _benchmark("panel", 0.2, (*SOLVERS, "agents")),
-    _benchmark("bidding", 0.2, (*SOLVERS, "agents")),
-    _benchmark("abr", 0.5, LEARNERS),
-    _benchmark("units", 0.1, (*ENGINE, "agents")),
-    _benchmark(
-        "peers", 0.2, ENGINE, needs="make .venv-peers/.ready", python=".venv-peers/bin/python"
-    ),
-    _benchmark("gpu", 0.1, (*ENGINE, "skyenv/cuda"), needs="a GPU"),
-    _pictured(
-        "strength",
-        0.5,
-        (*PLAYERS, "experiments/benchmarks/strength.py"),
-        "ismcts-trained-10 ismcts-trained-100 ismcts-trained-1000 lookahead-4 lookahead-16 "
-        "lookahead-64 --against greedy trained --paired-seeds 100 --secret 20261128",
-    ),
-    _pictured(
-        "algorithms",
-        6,
-        LEARNERS,
-        f"--tasks duel-3/0-7 --algorithms {LEARNING} maskable-ppo --decisions 300000",
-        "--algorithms maskable-ppo --decisions 64000",
-        "--algorithms cfr+ nfsp qpg rpg a2c --decisions 64000 --seeds 3",
-        "--tasks duel-3 --algorithms ppo-kl --decisions 10000000 --seeds 1",
-        f"--algorithms {LEARNING}",
-    ),
-    Part(
-        "benchmark",
-        (
-            "skyenv benchmark trained-2026a --track heuristic --budget 1G --note '6 networks, "
-            "247 million decisions, 6.7 hours on one or two cores of an AMD EPYC' --out OUT "
-            "--json OUT/benchmark.json",
-        ),
-        0.2,
-        (*PLAYERS, "skyenv/solving"),
-        {"benchmark.json": RESULTS / "benchmark.json"},
-    ),
+    *(_figures(name, entry) for name, entry in _ENTRIES.items()),
     *(_ladder(players, side) for players in range(MIN_PLAYERS, MAX_PLAYERS + 1) for side in SIDES),
 )
 

@@ -4,8 +4,10 @@ Texts use only public knowledge, and that of the reader's own seat.
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from itertools import groupby
 from typing import Any, Final
 
@@ -330,53 +332,17 @@ _ENDS: Final = {
     "truncated": "truncated, as there were too many turns",
     "task": "the task's last auction is over",
 }
-_TELLING: Final = {
-    **{"top": "card", "alea": "cards", "auction": "place", "won": "seat", "stop": "seat"},
-    **{"vp": "why", "park": "tiles", "end": "reason"},
-}
-# The text and rules of a kind of event, or of a kind with some value of the field in _TELLING.
-_EVENTS: Final[dict[Any, tuple[str, str]]] = {
-    "setup": (
-        "a new game for {players} players; everybody has a card of each colour and four black ones",
-        "SET-4 SET-5",
-    ),
-    "deal": ("a task for {players} players, who are dealt what others don't see", "INF-2"),
-    "action": ("{seat} {does}", ""),
-    "top": ("{color} {card} is the new top of its stack", "TURN-5"),
-    ("top", None): ("the {color} stack is empty now", "TURN-5"),
-    "shuffle": ("the black stack is shuffled", "AUC-9"),
-    "black": ("{seat} draws a black {card}", "TURN-5 INF-2"),
-    "alea": ("Alea bids {bid} with black {cards}", "ALEA-2"),
-    ("alea", ()): ("Alea finds no black card and is out", "ALEA-2"),
-    "alea builds": ("Alea builds in {district}, on {plots}", "ALEA-6"),
-    "tile to park": ("the last tile of the set, a {business}, goes to the park area", "BUS-3"),
-    "auction": ("{place} is auctioned; {starter} begins", "AUC-1 AUC-2"),
-    ("auction", "CENTRAL_PARK"): ("{place} is auctioned; {starter} begins", "AUC-12 AUC-1"),
-    "won": ("{seat} wins the auction with {total}", "AUC-8 AUC-2"),
-    ("won", -1): ("{seat} wins the auction with {total}", "ALEA-3"),
-    ("won", None): ("nobody has bid", "AUC-2"),
-    "stop": ("building stop in {district}, by {seat}", "STOP-4 STOP-1"),
-    ("stop", -1): ("building stop in {district}, by {seat}", "ALEA-7 STOP-4"),
-    "vp": ("{place} is scored: {gains}", "SCO-2 SCO-1"),
-    ("vp", "stop"): ("VP for the building stop in {place}: {gains}", "STOP-2 STOP-3"),
-    ("vp", "bonus"): ("special points for standing in many districts: {gains}", "BUS-4"),
-    ("vp", "final"): ("final scoring of {place}: {gains}", "END-2 SCO-2"),
-    ("vp", "park"): ("scoring of the park area: {gains}", "END-3"),
-    "park": ("in the park area {tiles} count", "END-3"),
-    ("park", ()): ("the park area has no businesses", "END-3"),
-    "end": ("the game is over ({why}): {win}", "END-5 END-4"),
-    ("end", "businesses"): ("the game is over ({why}): {win}", "BUS-5 END-4"),
-    ("end", "stops"): ("the game is over ({why}): {win}", "STOP-6 END-4"),
-    ("end", "task"): ("{why}: it pays {payoffs} VP", "AUC-1"),
-}
+# By the kind of event: text and rules, as in events.toml.
+_EVENTS: Final[dict[str, dict[str, Any]]] = tomllib.loads(
+    files("skyenv.render").joinpath("events.toml").read_text(encoding="utf-8")
+)
 
 
-def _template(event: Event) -> tuple[str, str]:
+def _template(event: Event) -> dict[str, str]:
     """Return the template of an event's text, and its rules."""
-    kind = event["event"]
-    value = event.get(_TELLING.get(kind, ""))
-    special = kind, tuple(value) if isinstance(value, list) else value
-    return _EVENTS.get(special) or _EVENTS[kind]
+    usual = _EVENTS[event["event"]]
+    special: dict[str, str] = usual.get(str(event.get(usual.get("by", ""))), usual)
+    return special
 
 
 def _in_words(event: Event, name: Callable[[int], str]) -> dict[str, Any]:
@@ -434,19 +400,18 @@ def event_text(
     """
     kind = event.get("event")
     if kind not in _EVENTS:
-        kinds = ", ".join(one for one in _EVENTS if isinstance(one, str))
-        raise OptionError(f"there is no event {shown(kind)}; the events are {kinds}")
+        raise OptionError(f"there is no event {shown(kind)}; the events are {', '.join(_EVENTS)}")
     if kind == "black" and not is_open and seat != event["seat"]:
         event = {**event, "card": "card"}
     fields = _in_words(event, lambda seat: seat_name(seat, agents))
-    return _addressed(_template(event)[0].format(**fields))
+    return _addressed(_template(event)["text"].format(**fields))
 
 
 def event_rules(event: Event) -> tuple[str, ...]:
     """Return the ids of the rules behind an event, the most relevant first."""
     if event["event"] == "action":
         return _action_rules(int(event["action"]))
-    return tuple(_template(event)[1].split())
+    return tuple(_template(event)["rules"].split())
 
 
 class Narrator:

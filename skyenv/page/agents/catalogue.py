@@ -150,7 +150,7 @@ STRENGTHS: Final = {
 # Those that are shown first; the others are behind "more".
 OFFERED: Final = ("Shopkeeper", "Banker", "Architect", "Tycoon")
 # Agents for measuring, which lists show last.
-REFERENCES: Final = ("bidder", "builder", "random", "trained-2026a")
+REFERENCES: Final = ("bidder", "builder", "random", "trained-2026a", "trained-2026b")
 # The agents that replays suggest first.
 STRONGEST: Final = ("lookahead", "ismcts-trained-1000", "trained", "appraiser", "greedy")
 

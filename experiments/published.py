@@ -56,9 +56,9 @@ class Part:
     """
 
     name: str
-    commands: tuple[str, ...]
+    commands: Sequence[str]
     hours: float
-    sources: tuple[str, ...]
+    sources: Sequence[str]
     files: dict[str, Path]
     needs: str = ""
     python: str = ""
@@ -76,15 +76,8 @@ class Part:
 
 def _figures(name: str, entry: dict[str, Any]) -> Part:
     """Return a part from its entry in published.toml."""
-    return Part(
-        name,
-        tuple(entry["commands"]),
-        entry["hours"],
-        (*ENGINE, *entry["sources"]),
-        {file: RESULTS / file for file in entry["files"]},
-        entry.get("needs", ""),
-        entry.get("python", ""),
-    )
+    files = {file: RESULTS / file for file in entry["files"]}
+    return Part(name, **(entry | {"sources": [*ENGINE, *entry["sources"]], "files": files}))
 
 
 def _ladder(players: int, side: str) -> Part:

@@ -26,11 +26,6 @@ RANGES = {
 }
 
 
-def purpose_of(seed: int) -> str:
-    """The range that a seed is of."""
-    return next(name for name, numbers in RANGES.items() if seed in numbers)
-
-
 def test_ranges_partition_all_seeds() -> None:
     first = 0
     for numbers in RANGES.values():
@@ -108,4 +103,5 @@ def test_programs_use_seeds_of_their_own_range(
 ) -> None:
     """As matches deal their games."""
     program()
-    assert {purpose_of(seed) for seed in dealt} == {purpose}
+    assert dealt
+    assert all(seed in RANGES[purpose] for seed in dealt)

@@ -177,8 +177,9 @@ def card(
         parts += [
             path(fan, stroke=ink, stroke_width=1, stroke_opacity=0.45, fill="none"),
             rectangle(3, 3.5, width - 6, 16, 4, fill=theme.card, stroke=ink, stroke_width=0.8),
-            words(5, 17, "?", SMALL, bold=True, fill=ink),
         ]
+        if copies == 1 or width > 40:
+            parts.append(words(5, 17, "?", SMALL, bold=True, fill=ink))
     else:
         right, edge = number(width - 5), number(width - 1.5)
         band = f"M1.5 5Q1.5 1.5 5 1.5H{right}Q{edge} 1.5 {edge} 5V21H1.5Z"

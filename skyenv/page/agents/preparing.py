@@ -21,6 +21,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.view.payloads import SeatView
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.compile_progress import progress_to
+from skyenv.rules.compiling import COMPILED
 
 # The agent that is compiled first, if on offer: the page's suggestion.
 FITTING: Final = "greedy"
@@ -86,7 +87,7 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> str:
 
 def compile_puzzles(report: Report) -> None:
     """Compile what solves puzzles to the cache."""
-    reply(puzzle(1), report)
+    reply(puzzle(2), report)
 
 
 # ---- the server's side ----
@@ -191,7 +192,8 @@ class Preparation:
         self._has_rules = True
         for name in sorted(self._catalogue.names, key=lambda name: name != FITTING):
             await self._compiling(name)
-        await self._workers.ask(compile_puzzles)
+        if COMPILED:
+            await self._workers.ask(compile_puzzles)
 
     def _compiling(self, name: str) -> asyncio.Task[None]:
         """Return the task that compiles an agent, or has done so."""

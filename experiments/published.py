@@ -35,6 +35,8 @@ ROOT: Final = RESULTS.parents[1]
 WORK: Final = ROOT / "runs" / "published"
 # The code that all figures measure, from the root.
 ENGINE: Final = ("skyenv/rules", "skyenv/engine")
+# Endings of its files.
+CODE: Final = (".py", ".npz", ".toml")
 # Agents of the ladders: with two players all of them, with more those of similar strength.
 LADDER: Final = "bidder builder greedy appraiser trained lookahead"
 # With two players besides.
@@ -65,8 +67,14 @@ class Part:
 
     def digest(self) -> str:
         """Return a digest of the code that it measures."""
-        found = [digest_of(ROOT / path, (".py", ".npz", ".toml")) for path in self.sources]
+        found = [digest_of(ROOT / path, CODE) for path in self.sources]
         return hashlib.sha256(" ".join(found).encode()).hexdigest()[:16]
+
+    def code(self) -> list[str]:
+        """Return patterns of Git for the files of that code; ladders beside it are none."""
+        folders = [path for path in self.sources if not Path(path).suffix]
+        files = [path for path in self.sources if Path(path).suffix]
+        return [*files, *(f"{folder}/*{ending}" for folder in folders for ending in CODE)]
 
     def words(self, command: str, folder: Path) -> list[str]:
         """Return one of the commands."""
@@ -84,7 +92,7 @@ def _ladder(players: int, side: str) -> Part:
     name = f"ladder-{table_name(players, side)}"
     agents = f"{MORE} {LADDER}" if players == MIN_PLAYERS else LADDER
     command = (
-        f"skyenv tournament {agents} --players {players} --side {side} --paired-seeds 60 "
+        f"skyenv tournament {agents} --players {players} --side {side} --paired-seeds 40 "
         f"--secret 20261128 --out OUT"
     )
     sources = (*ENGINE, "agents", "skyenv/arena")
@@ -134,7 +142,7 @@ def measure(part: Part, entries: dict[str, Any]) -> bool:
     Raises:
         OptionError: its code isn't committed.
     """
-    if changed := git("status", "--porcelain", "--", *part.sources):
+    if changed := git("status", "--porcelain", "--", *part.code()):
         raise OptionError(f"{part.name} would measure code that isn't committed:\n{changed}")
     commit, code, began = git("rev-parse", "--short=12", "HEAD"), part.digest(), time.monotonic()
     folder = WORK / f"{part.name}-{code}"
@@ -179,7 +187,7 @@ def table(entries: dict[str, Any]) -> str:
 
 def commits_since(part: Part, commit: str) -> str:
     """Return in words how many commits of a part's code have followed a commit."""
-    number = int(git("rev-list", "--count", f"{commit}..HEAD", "--", *part.sources))
+    number = int(git("rev-list", "--count", f"{commit}..HEAD", "--", *part.code()))
     return counted(number, "commit") if number else "unchanged"
 
 

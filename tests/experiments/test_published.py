@@ -53,11 +53,14 @@ def test_a_part_is_measured_once_and_again_after_a_change(
     code = tmp_path / "code.py"
     code.write_text("1")
     (tmp_path / ".gitignore").write_text("work")
+    (tmp_path / "rules").mkdir()
     commands = "init --quiet", "config user.name me", "config user.email me@here", "add ."
     for command in (*commands, "commit --quiet --message first"):
         published.git(*command.split())
     command = "experiments.benchmarks resampling --share 0.001 --repeats 1 --out OUT"
-    part = Part("some", (command,), 0.1, ("code.py",), {"resampling.json": tmp_path / "its.json"})
+    part = Part(
+        "some", (command,), 0.1, ("code.py", "rules"), {"resampling.json": tmp_path / "its.json"}
+    )
     measured: dict[str, Any] = {}
     assert not published.is_current(part, measured)
     assert published.measure(part, measured)
@@ -65,6 +68,8 @@ def test_a_part_is_measured_once_and_again_after_a_change(
     assert published.is_current(part, stored)
     assert stored["some"]["files"] == {"its.json": digest_of(tmp_path / "its.json")}
     assert published.commits_since(part, stored["some"]["commit"]) == "unchanged"
+    (tmp_path / "rules" / "figures.json").write_text("0")  # what a part writes beside its code
+    assert published.measure(part, measured)
     code.write_text("2")
     with pytest.raises(OptionError, match=r"code that isn't committed:\n.*code\.py"):
         published.measure(part, measured)

@@ -166,7 +166,7 @@ def card(
     """Draw a card (of several equal ones), its corner at the origin, its colour and value in the
     upper 22 units; with the rank NONE its back.
     """
-    ink, is_back = theme.suits[colour], rank == NONE
+    ink, is_back, is_narrow = theme.suits[colour], rank == NONE, width < 40
     ground = theme.panel if is_back else theme.card
     parts = [rectangle(0, 0, width, height, 5, fill=ground, stroke=ink, stroke_width=1.4)]
     on, sign_at, sign_fill = theme.paper, (width - 7.5, 11.4), theme.paper
@@ -178,7 +178,7 @@ def card(
             path(fan, stroke=ink, stroke_width=1, stroke_opacity=0.45, fill="none"),
             rectangle(3, 3.5, width - 6, 16, 4, fill=theme.card, stroke=ink, stroke_width=0.8),
         ]
-        if copies == 1 or width > 40:
+        if copies == 1 or not is_narrow:
             parts.append(words(5, 17, "?", SMALL, bold=True, fill=ink))
     else:
         right, edge = number(width - 5), number(width - 1.5)
@@ -189,7 +189,8 @@ def card(
         ]
     if copies > 1:
         y = 16.8 if is_back else 16.7
-        parts.append(label(width / 2 + 0.5, y, f"×{copies}", SMALL, on, data_copies=copies))
+        x = width / 2 - 4 if is_back and is_narrow else width / 2 + 0.5
+        parts.append(label(x, y, f"×{copies}", SMALL, on, data_copies=copies))
     if copies < 10:
         parts.append(at(*sign_at, suit(theme, colour, 4.2, None if is_back else sign_fill)))
     if height > 44 and not is_back:

@@ -1,7 +1,7 @@
 // A bidding puzzle: the exact worth of each choice made, and this browser's score.
 import { ask, at } from "./api.js";
 import { $, el, table } from "./dom.js";
-import { many, signed } from "./format.js";
+import { signed } from "./format.js";
 import { api, attempt, onState } from "./seat.js";
 import { keep, kept } from "./settings.js";
 
@@ -46,14 +46,13 @@ const load = (number) =>
     try {
       const { decisions, error } = await ask(`${api}/answer`);
       const exact = `Exact against the other seat, an equilibrium to ${error.toFixed(3)} VP.`;
-      $("puzzle-answer").replaceChildren(...decisions.map(judged), el("p.small", exact));
+      $("puzzle-answer").replaceChildren(...decisions.map(judged).reverse(), el("p.small", exact));
       const costs = score(
         number,
         decisions.map(({ cost }) => cost),
       );
       const found = costs.filter((one) => one < 0.01).length;
-      $("puzzle-score").textContent =
-        `Last ${many(costs.length, "deal")}: ${found} without a loss, ${vp(sum(costs))} lost`;
+      $("puzzle-score").textContent = `${found} of ${costs.length} best, ${vp(sum(costs))} lost`;
     } catch (problem) {
       wanted = "";
       solving.remove();

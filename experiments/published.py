@@ -40,7 +40,10 @@ CODE: Final = (".py", ".npz", ".toml")
 # Agents of the ladders: with two players all of them, with more those of similar strength.
 LADDER: Final = "bidder builder greedy appraiser trained lookahead"
 # With two players besides.
-MORE: Final = "random crowd rollout-16 ismcts-100 ismcts-trained-1000"
+MORE: Final = (
+    "random crowd greedy-4vp greedy-2.5vp greedy-1.5vp greedy-1vp rollout-16 ismcts-100 "
+    "ismcts-trained-1000"
+)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ EXTRAS = (
         "pytest",
     ),
     *("thorvg_python", "fontTools", "font_source_sans_pro", "PIL", "pygame"),
-    *("starlette", "uvicorn", "websockets"),
+    *("segno", "starlette", "uvicorn", "websockets"),
     *("pyspiel", "open_spiel", "nbclient"),
 )
 

@@ -442,7 +442,7 @@ def test_players_and_spectators_receive_no_hidden_cards(
             page,
             [
                 ("", "#people-list .here:nth-child(3)", "Bob"),
-                ("check", "#lookers", "1 spectator, who"),
+                ("check", "#lookers", "1 spectator: no"),
             ],
         )
         names = [str((one.driver.get_cookie(COOKIE) or {})["value"]) for one in (page, bob, eve)]

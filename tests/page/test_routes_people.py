@@ -4,6 +4,7 @@ The visible side is in test_browser.py.
 """
 
 import itertools
+from xml.etree import ElementTree
 
 import pytest
 from pages import (
@@ -45,6 +46,15 @@ def test_spectators_see_the_public_view_and_cannot_act(ann: TestClient, bob: Tes
     for request in ("act", "undo", "release", "pause", "next", "rematch"):
         assert bob.post(f"{looking}/{request}", json=wanted).status_code in (403, 409), request
     assert (bob.get(f"{looking}/record").status_code, bob.delete(looking).status_code) == (403, 403)
+
+
+def test_a_seats_address_is_a_qr_code(ann: TestClient) -> None:
+    """For each seat its own, also for those who don't sit there."""
+    pages = [seat.replace("/api/seats/", "/seat/") for seat in seated(ann, None)]
+    pictures = {ann.get(f"{page}/qr").text for page in pages}
+    assert len(pictures) == len(pages)
+    assert all(ElementTree.fromstring(picture).tag.endswith("svg") for picture in pictures)
+    assert ann.get("/seat/none/qr").status_code == 404
 
 
 def test_a_rematch_rotates_the_seats_of_the_same_players(ann: TestClient, bob: TestClient) -> None:

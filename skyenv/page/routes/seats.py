@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from datetime import date
+from io import BytesIO
 from typing import Final
 
+import segno
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -279,6 +281,15 @@ async def _tell_changes(socket: WebSocket, watcher: Watcher) -> None:
         leaving.cancel()
 
 
+async def _qr_code(request: Request) -> Response:
+    """Return the QR code of a seat's address, for another device's camera."""
+    storage = server_of(request).storage
+    await storage.ask(storage.link, request.path_params["token"])  # refuses long ones, too
+    address, picture = str(request.url).removesuffix("/qr"), BytesIO()
+    segno.make(address, micro=False).save(picture, kind="svg", scale=4, light="white")
+    return Response(picture.getvalue(), media_type="image/svg+xml")
+
+
 _SEAT: Final = "/api/seats/{token}"
 # What a seat's URLs below its own answer, by method.
 _GET: Final[dict[str, Handler]] = {
@@ -303,6 +314,7 @@ _POST: Final[dict[str, Handler]] = {
 }
 ROUTES: Final[list[BaseRoute]] = [
     Route("/seat/{token}", page("table.html")),
+    Route("/seat/{token}/qr", _qr_code),
     Route(_SEAT, _table),
     Route(_SEAT, _delete_game, methods=["DELETE"]),
     *(Route(f"{_SEAT}/{path}", handler) for path, handler in _GET.items()),

@@ -32,8 +32,7 @@ function show(people) {
   $("people-list").replaceChildren(...people.seats.map(describe));
   $("people-list").hidden = persons < 2 && !people.watch;
   const others = people.spectators;
-  const looking = many(others, "spectator");
-  $("lookers").textContent = others ? `${looking}, who can't see hidden cards.` : "";
+  $("lookers").textContent = others ? `${many(others, "spectator")}: no hidden cards.` : "";
   $("watch-link").replaceChildren(...(people.watch ? invitation("spectators", people.watch) : []));
   const back = people.taken_back;
   const told = `${many(back, "decision")} taken back. The record says so.`;
@@ -101,6 +100,7 @@ function invitation(who, page) {
     el("a", { href: page }, address),
     " ",
     el("button.quiet", { onclick }, "copy"),
+    el("details", el("summary", "QR code"), el("img", { alt: address, src: `${address}/qr` })),
   ];
 }
 

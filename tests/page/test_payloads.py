@@ -92,11 +92,27 @@ def test_an_ending_tells_what_decided_the_game(seat: int | None) -> None:
     leads = [(row >= row[winner]).sum() == 1 for row in vp]
     assert all(leads[turning["step"] :])
     assert not leads[turning["step"] - 1]
-    assert turning["text"].startswith(f"Turning point: {NAMES[winner]} led for good after ")
+    assert turning["text"] == f"Turning point: the final scoring put {NAMES[winner]} ahead."
     won = [one for one in game.events if one["event"] == "won" and one["seat"] in seats]
     assert bid["text"].startswith(f"Costliest bid: {max(one['total'] for one in won)} for ")
     held = zip(NAMES, game.events[-1]["cards"], strict=True)
     assert cards["text"] == f"Cards unspent: {', '.join(f'{name} {of}' for name, of in held)}."
+
+
+@pytest.mark.parametrize(
+    ("players", "seed", "text"),
+    [
+        (2, 0, "you led for good after “You score W52”."),
+        (2, 6, "none; you led from the start."),
+        (3, 2, "the final scoring put seat 2 (greedy) ahead."),
+        (4, 1, "none; the highest score is shared."),
+    ],
+)
+def test_an_ending_tells_turning_points_in_plain_words(players: int, seed: int, text: str) -> None:
+    """Of players with one name it tells the seats."""
+    told = ending(played(players, seed), ["you", *["greedy"] * (players - 1)], None)["sentences"]
+    assert told[0]["text"] == f"Turning point: {text}"
+    assert (", seat 3 (greedy) " in told[-1]["text"]) == (players > 2)
 
 
 def test_changed_parts_lists_each_part_once() -> None:

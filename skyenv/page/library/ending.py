@@ -1,6 +1,7 @@
 """The ending of a whole game: its winners, and sentences about what decided it."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -8,7 +9,10 @@ from skyenv.engine.game import Game
 from skyenv.page.library.replays import Replay
 from skyenv.page.view.payloads import Payload
 from skyenv.render.table import if_scored_now
-from skyenv.render.words import auctioned
+from skyenv.render.words import auctioned, seat_name
+
+# The share of a game after which a lead is no lead from the start.
+OPENING: Final = 0.05
 
 
 def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
@@ -28,9 +32,17 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
     standing = if_scored_now(replay.states, replay.players)
     behind = standing[:, winner] <= np.delete(standing, winner, axis=1).max(axis=1)
     turning = min(int(np.flatnonzero(behind)[-1]) + 1, replay.steps)
-    lines = {step: text for step, text, _ in reversed(replay.lines()) if step <= turning}
-    what = "the final scoring" if turning == replay.steps else f"“{lines[max(lines)]}”"
-    told = [(turning, f"Turning point: {names[winner]} led for good after {what}.")]
+    named = [seat_name(each, names) for each in others]
+    if turning <= OPENING * replay.steps:
+        what = f"none; {named[winner]} led from the start"
+    elif behind[-1]:
+        what = "none; the highest score is shared"
+    elif turning == replay.steps:
+        what = f"the final scoring put {named[winner]} ahead"
+    else:
+        lines = {step: text for step, text, _ in reversed(replay.lines()) if step <= turning}
+        what = f"{named[winner]} led for good after “{lines[max(lines)]}”"
+    told = [(turning, f"Turning point: {what}.")]
     bids = [
         (event["total"], step, event["seat"])
         for step in replay.steps_with("won")
@@ -40,8 +52,8 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
     if bids:
         total, step, bidder = max(bids)
         place = auctioned(int(replay.states[step - 1]["auction_place"]))
-        told.append((step, f"Costliest bid: {total} for {place}, by {names[bidder]}."))
-    cards = ", ".join(f"{name} {held}" for name, held in zip(names, end["cards"], strict=True))
+        told.append((step, f"Costliest bid: {total} for {place}, by {named[bidder]}."))
+    cards = ", ".join(f"{name} {held}" for name, held in zip(named, end["cards"], strict=True))
     last_auction = max(replay.steps_with("auction"), default=replay.steps)
     told.append((last_auction, f"Cards unspent: {cards}."))
     sentences = [{"step": step, "text": text} for step, text in told]

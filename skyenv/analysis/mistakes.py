@@ -23,6 +23,8 @@ from skyenv.statistics import NORMAL
 MAX_MISTAKES: Final = 12
 # Most games played out for each of two choices.
 GAMES: Final = 100
+# Chance to win: a cost is not listed if both it and half its interval are lower.
+NEGLIGIBLE: Final = 0.005
 # Decisions evaluated together.
 BUNCH: Final = 4
 # Standard errors on each side of a mean over WORLDS pairs, by Student's t.
@@ -74,6 +76,11 @@ class Opinion(NamedTuple):
         return (self.cost or 0.0) - self.error
 
     @property
+    def is_clear(self) -> bool:
+        """Whether the cost's interval excludes 0."""
+        return self.lowest > 0
+
+    @property
     def highest(self) -> float:
         """The upper bound of the cost's interval."""
         return (self.cost or 0.0) + self.error
@@ -93,7 +100,7 @@ class Opinion(NamedTuple):
             "cost": round(self.cost or 0.0, 4),
             "error": round(self.error, 4),
             "games": self.games,
-            "clear": self.lowest > 0,
+            "clear": self.is_clear,
         }
 
 
@@ -135,7 +142,9 @@ class Analysis:
 
     @property
     def mistakes(self) -> list[Opinion]:
-        """The choices that have a cost, the largest lower bound first, at most MAX_MISTAKES."""
+        """The choices with a cost that isn't negligible, at most MAX_MISTAKES: first the clear
+        ones, by the lower bounds of their costs, then the others, by their costs.
+        """
         return worst(list(self.opinions.values()))
 
     def chances(self) -> list[list[float | None]]:
@@ -200,9 +209,18 @@ def assess(
 
 
 def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
-    """Return the choices that have a cost, the largest lower bound first."""
-    dear = [opinion for opinion in opinions if (opinion.cost or 0.0) > 0]
-    return sorted(dear, key=lambda one: (-one.lowest, one.decision.step))[:MAX_MISTAKES]
+    """Return the choices that :attr:`Analysis.mistakes` lists, in its order."""
+
+    def rank(one: Opinion) -> tuple[bool, float, int]:
+        size = one.lowest if one.is_clear else one.cost or 0.0
+        return not one.is_clear, -size, one.decision.step
+
+    dear = [
+        one
+        for one in opinions
+        if (one.cost or 0.0) > 0 and max(one.cost or 0.0, one.error) >= NEGLIGIBLE
+    ]
+    return sorted(dear, key=rank)[:MAX_MISTAKES]
 
 
 def _opinions(agent: Agent, estimator: Agent, decisions: Sequence[Decision]) -> list[Opinion]:

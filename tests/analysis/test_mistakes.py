@@ -10,7 +10,7 @@ from crowd_games import Judge, played
 from skyenv.agents import make_agent
 from skyenv.analysis import choices
 from skyenv.analysis.hints import advise
-from skyenv.analysis.mistakes import GAMES, Analysis, paired_error
+from skyenv.analysis.mistakes import GAMES, Analysis, Opinion, paired_error, worst
 from skyenv.analysis.recording import Recording
 from skyenv.analysis.win_chance import WORLDS, question_of
 
@@ -24,8 +24,7 @@ def test_an_analysis_judges_every_choice_of_a_game() -> None:
     decisions = {one.step: one for one in analysis.decisions}
     assert decisions.keys() < {step for step, _ in recording.choices()}
     assert {len(one.played) for one in analysis.decisions} > {1, 2, 3}
-    bounds = [one.lowest for one in analysis.mistakes]
-    assert bounds == sorted(bounds, reverse=True) != []
+    assert analysis.mistakes
     for one in analysis.mistakes:
         position, played_path = one.decision.position, one.decision.played
         assert advise(greedy, recording.at(one.decision.step)).own == one.best
@@ -40,6 +39,15 @@ def test_an_analysis_judges_every_choice_of_a_game() -> None:
         query = position, one.decision.seat, one.best
         tally: Any = known.tally(question_of(Judge(), query))
         assert hint.chances.shares[own].tolist() == tally.shares.tolist()
+
+
+def test_clear_mistakes_come_first_and_negligible_ones_are_not_listed() -> None:
+    """The clear ones by their lower bounds, the others by their costs."""
+    recording = Recording.of(played(2, seed=3, turns=2).to_record())
+    decision = Analysis(recording, make_agent("greedy"), Judge()).decisions[0]
+    costs = [(0.3, 0.25), (0.004, 0.0), (0.07, 0.073), (0.2, 0.1), (0.001, 0.004), (0.08, 0.3)]
+    found = worst([Opinion(decision, (), [], cost, error) for cost, error in costs])
+    assert [one.cost for one in found] == [0.2, 0.3, 0.08, 0.07]
 
 
 def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:

@@ -151,7 +151,8 @@ def test_tasks_are_played_to_their_payoff_across_restarts(task: str, tmp_path: P
         assert (final[-1]["pays"], final[-1]["scores"]) == (end["payoff"], end["scores"])
         assert Game.from_record(record).options == Game(seed=7, task=task).options
         replay = led_to(again.post(f"{seat}/replay"))
-        assert again.get(f"{replay}/1").json()["task"] == before["task"]
+        shown = again.get(f"{replay}/1").json()
+        assert (shown["task"], shown["names"][0]) == (before["task"], "you")
         rematch = led_to(again.post(f"{seat}/rematch"))
         assert f"Task {task}/" in payload(again, rematch)["task"]
 

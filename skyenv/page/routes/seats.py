@@ -221,7 +221,8 @@ async def _record(request: Request) -> Response:
 async def _replay_own(request: Request) -> Response:
     """Make a replay of a finished game."""
     server, link, session = await seat_of(request)
-    key, _ = await server.replays.add(session.record().encode(), str(link.browser))
+    record = session.record(session.names(link.seat)).encode()
+    key, _ = await server.replays.add(record, str(link.browser))
     return JSONResponse({"page": f"/replay/{key}"}, 201)
 
 

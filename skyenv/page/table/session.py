@@ -353,9 +353,9 @@ class Session:
         """Return the players' names, as a seat sees them."""
         return self.stored.names(self.links, seat)
 
-    def record(self) -> str:
-        """Return the game's record. It names the players, and says how many decisions were taken
-        back after they had revealed something.
+    def record(self, names: Sequence[str] | None = None) -> str:
+        """Return the game's record, with the players' `names`. Without them it names the agents,
+        and says how many decisions people took back after they had revealed something.
 
         Raises:
             PageError: the game isn't over; a record contains every hidden card.
@@ -367,5 +367,5 @@ class Session:
             )
         taken_back = self.position.taken_back
         back = f" ({counted(taken_back, 'decision')} taken back)" if taken_back else ""
-        names = [name + back * (name == HUMAN) for name in self.stored.agents]
-        return self.game.to_record(names)
+        kinds = [name + back * (name == HUMAN) for name in self.stored.agents]
+        return self.game.to_record(names or kinds)

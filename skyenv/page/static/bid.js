@@ -23,6 +23,9 @@ const cardOf = (action) => [
   Math.floor((action - BID) / NUM_RANKS),
   ((action - BID) % NUM_RANKS) + LOWEST_CARD,
 ];
+/** Skyscrapers that a bid with these cards would allow (COM-10): by the highest card. */
+const allowed = ({ laid, allows, limits }, cards) =>
+  Math.min(laid ? allows : limits[LOWEST_CARD], ...cards.map((card) => limits[cardOf(card)[1]]));
 /** @type {BidTray | null} */
 let current = null; // one decision has one tray
 
@@ -80,34 +83,33 @@ export class Bid {
     return laid + this.sum > highest ? "" : `more than ${highest} is needed`;
   }
 
-  /** Skyscrapers that the bid would allow (COM-10): by the highest card. */
   get allows() {
-    const limits = this.actions.map((action) => this.bid.limits[cardOf(action)[1]]);
-    const most = Math.max(...Object.values(this.bid.limits));
-    return Math.min(...limits, this.bid.laid ? this.bid.allows : most);
+    return allowed(this.bid, this.actions);
   }
 }
 
 /**
- * The cards of the least total that leads and is at most `most`, as actions; undefined without one.
- * @param {Hand} bid
- * @param {number} most
- * @returns {number[] | undefined}
+ * The cards of the least total that leads, up to `most`, as actions: those that build most.
+ * @param {Hand} hand
  */
-export function leastBid({ cards, colours, is_open, laid, highest }, most) {
+export function leastBid(hand, most) {
+  const { cards, colours, is_open, laid, highest, supply } = hand;
+  const builds = (bid) => Math.min(supply, allowed(hand, bid));
   const found = [];
   for (const colour of [...colours, BLACK]) {
     /** @type {Map<number, number[]>} */
-    const bids = new Map([[laid, []]]); // by their totals; coloured cards come first
+    const bids = new Map([[laid, []]]); // by their totals
     for (const [one, value, number] of cards.filter(([one]) => one === colour || one === BLACK))
       for (const [total, begun] of [...bids])
-        for (let n = 1; n <= number && (one !== BLACK || begun.length || !is_open); n++)
-          if (!bids.has(total + n * value))
-            bids.set(total + n * value, [...begun, ...Array(n).fill(actionOf(one, value))]);
+        for (let n = 1; n <= number && (one !== BLACK || begun.length || !is_open); n++) {
+          const sum = total + n * value;
+          const bid = [...begun, ...Array(n).fill(actionOf(one, value))];
+          if (!bids.has(sum) || builds(bid) > builds(bids.get(sum))) bids.set(sum, bid);
+        }
     found.push(...bids);
   }
   const leading = found.filter(([total]) => total > highest && total <= most);
-  return leading.sort(([a], [b]) => a - b)[0]?.[1];
+  return leading.sort(([a, one], [b, other]) => a - b || builds(other) - builds(one))[0]?.[1];
 }
 
 /**
@@ -197,16 +199,25 @@ export class BidTray extends Bid {
   row(colour, value, number) {
     const [card, name] = [`${colour}:${value}`, `${CARD_COLOURS[colour]} ${value}`];
     const count = el("span.count");
-    const lay = () => this.add(colour, value);
     const more = el(
       "button",
-      { "data-more": card, "data-action": actionOf(colour, value), onclick: lay },
+      {
+        "data-more": card,
+        "data-action": actionOf(colour, value),
+        onclick: () => this.add(colour, value),
+      },
       el("span", el("span.unseen", "lay down "), name),
       count,
     );
-    const back = () => this.add(colour, value, -1);
-    const label = `take back ${name}`;
-    const less = el("button", { "aria-label": label, "data-less": card, onclick: back }, "−");
+    const less = el(
+      "button",
+      {
+        "aria-label": `take back ${name}`,
+        "data-less": card,
+        onclick: () => this.add(colour, value, -1),
+      },
+      "−",
+    );
     const element = el(`li.suit.suit-${colour}`, more, less);
     return { colour, value, number, less, more, count, element };
   }

@@ -28,6 +28,7 @@ STEPS: list[Step] = [
     ("set #analyst greedy", "#analyse", HERE),
     ("click #analyse", "#mistakes button", " — better: "),
     ("click #mistakes button", "#count", r"^\s*[1-9]\d* /"),
+    ("", "#situation", " — better: "),
     ("click #tools label:nth-of-type(3)", "#out-number", HERE),
     ("set #out-number 26", "#play-out", HERE),
     ("click #play-out", "#out-results", "95 % interval"),

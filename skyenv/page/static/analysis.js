@@ -4,7 +4,7 @@ import { ask, at, send } from "./api.js";
 import { PARTS, actionsOf } from "./board.js";
 import { $, $$, el, leaveBy, note, table, the } from "./dom.js";
 import { percent, signed } from "./format.js";
-import { ESTIMATOR, MOVE, NUM_DISTRICTS, NUM_PLACES, PASS, STRONGEST } from "./game.js";
+import { ESTIMATOR, MOVE, NUM_PLACES, PASS, STRONGEST } from "./game.js";
 import { theme } from "./settings.js";
 import { hintTable, sureText, think } from "./thinking.js";
 
@@ -61,7 +61,7 @@ function elementOf(board, seat) {
     const found = parts.get(action);
     if (found || action < MOVE || action >= PASS) return found;
     const place = (action - MOVE) % NUM_PLACES;
-    const part = place < NUM_DISTRICTS ? board.querySelector(`[data-district="${place}"]`) : null;
+    const part = board.querySelector(`[data-district="${place}"]`);
     return part && { part, word: action < MOVE + NUM_PLACES ? "white " : "beige " };
   };
 }
@@ -86,7 +86,7 @@ function marks(viewer) {
       const x = box.left + box.width / 2 - all.left;
       const y = box.top + Math.min(box.height / 2, 22) - all.top + 24 * row;
       const style = `left:${(100 * x) / all.width}%;top:${(100 * y) / all.height}%`;
-      const selector = isBest ? "span.badge.best" : "span.badge";
+      const selector = `span.badge${isBest ? ".best" : ""}`;
       holder.append(el(selector, { "data-badge": action, style }, found.word + text));
     };
     for (const { actions, text, isBest } of choices) {
@@ -198,7 +198,7 @@ function job(find, id, address, show) {
     show(answer);
   }
 
-  function go() {
+  begin.onclick = () => {
     const where = address();
     let gone = false;
     const look = async (method) => {
@@ -215,9 +215,7 @@ function job(find, id, address, show) {
     };
     begin.disabled = true;
     look("POST");
-  }
-
-  begin.onclick = go;
+  };
 }
 
 // ---- the analysis of a game ----
@@ -228,24 +226,21 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
   const lists = find("analysis-lists");
   const address = () => `${api}/analysis?agent=${encodeURIComponent(who.value)}`;
   job(find, "analyse", address, show);
-  let better = { step: -1, seat: 0, actions: [] }; // the mistake whose better choice is shown
+  let better; // the mistake whose better choice is shown
   viewer.follow((step) => {
-    if (better.step !== step) return;
+    if (better?.step !== step) return;
     marks.show(better.seat, [{ actions: better.actions, text: "better", isBest: true }]);
+    $("situation").append(` — better: ${better.best}`);
   });
 
   function line(one) {
-    const show = () => {
-      better = one;
-      viewer.go(one.step, true);
-    };
     const games = one.games ? `by ${one.games} games each` : "estimated";
     const cost = `${percent(one.cost)} ± ${percent(one.error)} of the chance to win`;
     return el(
       one.clear ? "li" : "li.unclear",
       el(
         "button.line",
-        { "data-step": one.step, onclick: show },
+        { "data-step": one.step, onclick: () => viewer.go((better = one).step, true) },
         el("b", `step ${one.step}, ${viewer.names[one.seat]}: `),
         `${one.played} — better: ${one.best}`,
         el("span.small", ` · ${one.clear ? "" : "unclear: "}costs ${cost}, ${games}`),
@@ -260,8 +255,7 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
       const list = el("ol#mistakes.finds", { tabindex: 0, "aria-label": name }, mistakes.map(line));
       lists.replaceChildren(el("h2", name), list);
     } else {
-      const none = `${agent} found no better choice.`;
-      lists.replaceChildren(state === "done" ? el("p", none) : "");
+      lists.replaceChildren(state === "done" ? el("p", `${agent} found no better choice.`) : "");
     }
   }
 }
@@ -334,7 +328,7 @@ function continuing(viewer, { api, find }) {
 
 /** The odds of the next cards, and of Alea's next bid. */
 function chances(viewer, { api, find }) {
-  const [whole, content] = [find("chances"), find("chances-content")];
+  const [whole, content] = ["chances", "chances-content"].map(find);
   let wanted = "";
 
   const cell = (share) =>
@@ -392,8 +386,11 @@ function exporting(viewer, { api, record, find }) {
     "make-page",
     () => `${api}/made`,
     ({ state }) => {
-      const address = { download: true, href: `${api}/made/file` };
-      const link = el("a#made-page.button", address, "the page is ready");
+      const link = el(
+        "a#made-page.button",
+        { download: true, href: `${api}/made/file` },
+        "the page is ready",
+      );
       find("made").replaceChildren(state === "done" ? link : "");
     },
   );

@@ -10,7 +10,6 @@ export const CARD_COLOURS = ["green", "violet", "brown", "orange", "gray", "blac
 export const BLACK = 5;
 export const LOWEST_CARD = 4;
 export const NUM_RANKS = 3;
-export const NUM_DISTRICTS = 7;
 export const NUM_PLACES = 9;
 export const CARDS_FROM = 38;
 export const CARD_STEP = 26;

@@ -1,12 +1,12 @@
-// A limit for the own bids in an auction: up to it the page bids as little as leads, above it the
-// page passes. Only this browser knows it.
+// A limit for the own bids in an auction: the page bids as little as leads, up to it, and
+// passes above.
 import { leastBid } from "./bid.js";
-import { $ } from "./dom.js";
+import { $, isNews } from "./dom.js";
 import { BID_DONE, PASS } from "./game.js";
 import { latest, onState } from "./seat.js";
 import { keep, kept } from "./settings.js";
 
-const LIMIT = "limit"; // what this browser remembers: page, place of the auction, highest total
+const LIMIT = "limit"; // kept: page, place of the auction, highest total
 const placeOf = () => $("board").querySelector("[data-auction]")?.dataset.auction ?? null;
 
 /** The limit in this auction; null without one. @returns {number | null} */
@@ -26,6 +26,7 @@ export function bidFor({ yours, decision }) {
 /** @param {State} state */
 function show({ decision }) {
   if (!placeOf()) keep(LIMIT, "[]");
+  if (isNews($("proxy"), placeOf())) $("proxy").open = false;
   const most = limitOf();
   $("proxy").hidden = !decision.auction?.still.includes("you");
   $("proxy-title").textContent = most === null ? "bid or pass for me" : `for you: up to ${most}`;

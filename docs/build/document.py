@@ -37,7 +37,7 @@ from skyenv_agents.learned.networks import TRAINED
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LADDERS: Final = tuple((players, side) for players in (2, 3, 4) for side in SIDES)
-SUMMARISED: Final = ("ismcts-trained", "trained", "greedy")  # agents of the README's table
+SUMMARISED: Final = ("lookahead", "trained", "greedy")  # agents of the README's table
 OPPONENTS: Final = ("greedy", "appraiser")  # columns of the shipped networks' table
 
 
@@ -109,7 +109,13 @@ def ladder_summary() -> str:
     ]
     head = ["agent", *(f"{players} players" for players, _ in tables)]
     rows = [
-        [name, *("{mean:.0f} ± {half:.0f}".format(**by_name[name]) for by_name in ratings)]
+        [
+            name,
+            *(
+                "{mean:.0f} ± {half:.0f}".format(**by_name[name]) if name in by_name else "–"
+                for by_name in ratings
+            ),
+        ]
         for name in SUMMARISED
     ]
     return markdown([head, *rows], "l" + "r" * len(tables))

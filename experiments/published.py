@@ -182,7 +182,7 @@ def table(entries: dict[str, Any]) -> str:
     rows: list[Sequence[str]] = [("part", "code since", "measured", "hours", "needs")]
     for part in PARTS:
         entry = entries.get(part.name)
-        since = "never measured" if entry is None else commits_since(part, entry["commit"])
+        since = "never" if entry is None else commits_since(part, entry["commit"])
         date, hours = (entry["date"], entry["hours"]) if entry else ("", part.hours)
         rows.append((part.name, since, date, f"{hours:g}", part.needs))
     return columns(rows, left=3)

@@ -334,10 +334,17 @@ class History:
         return f"{table}\n\n{played}; chance has decided: {decided}"
 
 
-def replayed(table: HistoryTable, played: Iterable[tuple[int, Sequence[int]]]) -> History:
-    """Return the state after complete steps, each an action with its chance outcomes."""
+def replayed(
+    table: HistoryTable,
+    played: Iterable[tuple[int, Sequence[int]]],
+    pending: int | None = None,
+    chance: Sequence[int] = (),
+) -> History:
+    """Return the state after complete steps, each an action with its chance outcomes, and the
+    opening of another one, as pickles and copies have it.
+    """
     state = table.start
-    for action, decided in played:
+    for action, decided in [*played, *([] if pending is None else [(pending, chance)])]:
         for number in [*([] if action == SETUP else [action]), *decided]:
             state = state.after(number)
     return state

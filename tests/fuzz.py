@@ -378,7 +378,7 @@ def check_request(content: bytes, folder: Path) -> str:
     own = there.cookie.encode()
     forged = damaged(own, random.Random(content)) if given["forged"] else own
     cookie = given["cookie"].replace("{cookie}", forged.decode("latin-1"))
-    headers = {"cookie": re.sub(r"[^\x20-\x7e]", "?", cookie)}
+    headers = {"cookie": re.sub(r"[^\x20-\x7e]", "?", cookie).strip()}  # as clients send them
     url = f"/{path.lstrip('/')}" + given["query"]
     own_game = f"/api/seats/{there.known['token']}"
     if given["method"] == "DELETE" and there.known["token"] in url:

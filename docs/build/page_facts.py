@@ -14,7 +14,7 @@ NAMES: Final = (
     (actions, ("PLOT", "TAKE", "MOVE", "PASS", "BID", "BID_DONE", "STOP")),
     (
         components,
-        ("CARD_COLOURS", "BLACK", "LOWEST_CARD", "NUM_RANKS", "NUM_DISTRICTS", "NUM_PLACES"),
+        ("CARD_COLOURS", "BLACK", "LOWEST_CARD", "NUM_RANKS", "NUM_PLACES"),
     ),
     (panels, ("CARDS_FROM", "CARD_STEP", "CARDS_LEAVE")),
 )

@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from skyenv.analysis.recording import Recording
 from skyenv.engine.events import Event
+from skyenv.engine.game import Game
 from skyenv.page.library.ending import ending
 from skyenv.page.view.payloads import SeatView, final_scoring
 from skyenv.page.view.recent import alea_since, changed_parts, since_last_turn, turns
@@ -113,6 +114,15 @@ def test_an_ending_tells_turning_points_in_plain_words(players: int, seed: int, 
     told = ending(played(players, seed), ["you", *["greedy"] * (players - 1)], None)["sentences"]
     assert told[0]["text"] == f"Turning point: {text}"
     assert (", seat 3 (greedy) " in told[-1]["text"]) == (players > 2)
+
+
+def test_an_ending_of_a_truncated_game_tells_no_scoring() -> None:
+    """END-5."""
+    game = Game(2, seed=1, max_turns=4)
+    while not game.is_over:
+        game.play(game.legal_actions[0])
+    told = ending(game, ["you", "greedy"], None)["sentences"]
+    assert told[0]["text"] == "Turning point: none; the game was truncated."
 
 
 def test_changed_parts_lists_each_part_once() -> None:

@@ -33,7 +33,9 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
     behind = standing[:, winner] <= np.delete(standing, winner, axis=1).max(axis=1)
     turning = min(int(np.flatnonzero(behind)[-1]) + 1, replay.steps)
     named = [seat_name(each, names) for each in others]
-    if turning <= OPENING * replay.steps:
+    if end["reason"] == "truncated":  # without the final scoring that `standing` counts (END-5)
+        what = "none; the game was truncated"
+    elif turning <= OPENING * replay.steps:
         what = f"none; {named[winner]} led from the start"
     elif behind[-1]:
         what = "none; the highest score is shared"

@@ -112,9 +112,9 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
 # ---- missing packages ----
 
 OPTIONAL = {
-    *("cma", "fontTools", "gymnasium", "h5py", "matplotlib", "minari", "pettingzoo", "PIL"),
+    *("fontTools", "gymnasium", "h5py", "matplotlib", "minari", "pettingzoo", "PIL"),
     *("pyarrow", "pygame", "pyspiel", "ray", "sb3_contrib", "scipy", "stable_baselines3"),
-    *("starlette", "tensorboard", "thorvg_python", "torch", "uvicorn", "websockets"),
+    *("segno", "starlette", "tensorboard", "thorvg_python", "torch", "uvicorn", "websockets"),
 }
 HIDING = """
 import os, sys

@@ -13,7 +13,7 @@ from skyenv_agents.learned.networks import TrainedAgent
 from skyenv_agents.search.budgets import MAX_SIMULATIONS, BudgetedAgent
 from skyenv_agents.search.ismcts import every
 
-# Stronger than 16 and 48 in games against `trained`; 128 were not stronger.
+# Against `trained` neither 48 nor 128 won more (docs/results/search.md).
 DEFAULT_SIMULATIONS: Final = 64
 # Determinizations between two checks of the clock, and until candidates are dropped first.
 ROUND: Final = 4

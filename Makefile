@@ -23,7 +23,8 @@ PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.js
 
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test tests browser test-long test-uncompiled test-lowest test-ray \
-	test-libraries fuzz lint style types scripts format first train play speed peers figures docs site clean
+	test-libraries fuzz lint style types scripts format first train play speed peers figures docs site \
+	dist clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -189,6 +190,10 @@ docs: $(READY)  ## update the generated tables and drawings of the docs
 # The theme's makers announce its successor at every build; warnings of the build itself are errors.
 site: $(READY)  ## the docs as a site with a search and the API reference, in site/; to be opened without a server, too
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+dist: $(READY)  ## the source archive and the wheel, in dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
 
 clean:  ## remove what can be made again
 	rm -rf $(VENV) $(LOWEST) $(RAY) .venv-libraries .venv-peers $(SCRIPTS)/node_modules build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

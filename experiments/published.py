@@ -150,7 +150,7 @@ def measure(part: Part, entries: dict[str, Any]) -> bool:
     commit, code, began = git("rev-parse", "--short=12", "HEAD"), part.digest(), time.monotonic()
     folder = WORK / f"{part.name}-{code}"
     folder.mkdir(parents=True, exist_ok=True)
-    for words in [part.words(command, folder) for command in part.commands]:
+    for words in [part.words(each, folder.relative_to(ROOT)) for each in part.commands]:
         print(f"{part.name}: {shlex.join(words)}", flush=True)
         if subprocess.run(words, cwd=ROOT, check=False).returncode:
             return False

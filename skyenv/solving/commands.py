@@ -336,7 +336,7 @@ def _differences(row: Row, task: str, samples: int) -> list[str]:
 class SolveOptions(Options):
     """Options of ``solve``."""
 
-    task: str = option("duel-4", "a task with two seats", choices=OF_AUCTIONS)
+    task: str = option("duel-4", "the task, with two seats (not three-3)", choices=OF_AUCTIONS)
     openings: int = option(8, "number of held-out openings, from the first", low=1)
     share: float = option(
         0.001, "stop once NashConv is at most this share of the payoffs' range", above=True, high=1

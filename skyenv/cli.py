@@ -42,6 +42,7 @@ from skyenv.records.format import MAX_INT32
 from skyenv.records.reader import named
 from skyenv.render import commands as render
 from skyenv.rules.board import as_board
+from skyenv.rules.compiling import COMPILED
 from skyenv.rules.variant import of_variant
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 from skyenv.solving import commands as solving
@@ -60,6 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None and not sys.flags.safe_path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # my_module:MyAgent in the working directory
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments is None and words[:1] == ["play"] and COMPILED and os.name == "posix":
+        # Its server needs no compiled rules: it starts at once, and its workers compile.
+        plain = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], plain)
     return exit_code("skyenv", lambda: _run(words or ["--help"]))
 
 

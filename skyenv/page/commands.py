@@ -123,6 +123,7 @@ def play(options: PlayOptions) -> None:
     everywhere = host in ("0.0.0.0", "::")
     name = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
     address = f"http://{name}:{port}/"
+    os.environ.pop("NUMBA_DISABLE_JIT", None)  # workers compile
     print(f"Serving {address} (Ctrl-C ends it; games are stored in {options.database})", flush=True)
     _serve(app, listening, None if options.no_browser else address)
 

@@ -60,9 +60,7 @@ def refusal(request: HTTPConnection, message: str, status: int, **fields: object
     is_page = not request.url.path.startswith(("/api/", "/static/"))
     if not (is_page and "text/html" in request.headers.get("accept", "")):
         return JSONResponse({"error": message, **fields}, status)
-    title = "Getting ready" if "preparing" in fields else "This page can't be shown"
-    waits = "rules" if "preparing" in fields else ""
-    return html(request, "refused.html", status, title=title, message=message, waits=waits)
+    return html(request, "refused.html", status, message=message)
 
 
 def name_of(connection: HTTPConnection) -> str | None:

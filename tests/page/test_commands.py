@@ -56,7 +56,6 @@ def test_a_killed_server_resumes_its_games(tmp_path: Path) -> None:
         Path(skyenv_agents.__file__).parent / "trained" / "2-players.npz", run / "model.npz"
     )
     with serving(database) as (server, ann):
-        wait_until(lambda: told(ann, "preparing")["rules"], server)
         seat = begin(ann, ["me", "agent:random"])
         ann.post(f"{seat}/pause", json={"seconds": 10})
         act(ann, seat, payload(ann, seat))
@@ -65,7 +64,6 @@ def test_a_killed_server_resumes_its_games(tmp_path: Path) -> None:
     words = "--agents", "skyenv.agents:RandomAgent", run, "--games", games
     with serving(database, *words) as (server, later):
         later.cookies = ann.cookies
-        wait_until(lambda: told(later, "preparing")["rules"], server)
         assert payload(later, seat) == before
         later.post(f"{seat}/pause", json={"seconds": 0})
         assert wait_for_turn(later, seat)["step"] == 3, "the agent goes on"

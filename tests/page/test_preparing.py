@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from processes import Threads, printed, running, wait_until
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.agents.preparing import compile_agent, compile_rules, step
+from skyenv.page.agents.preparing import compile_agent, step
 from skyenv.page.storage import Storage
 from skyenv.page.web import application
 from skyenv.page.workers import Report, Workers
@@ -28,20 +28,18 @@ class Compiler(Threads):
     """Workers that simulate compilation.
 
     Attributes:
-        may: set, by name: the rules or an agent may be done.
+        may: set, by name: an agent may be done.
         begun: what was begun.
         failing: what can't be compiled, and why.
     """
 
     def __init__(self) -> None:
-        self.may = {name: threading.Event() for name in ("rules", *NAMES)}
+        self.may = {name: threading.Event() for name in NAMES}
         self.begun: list[str] = []
         self.failing: dict[str, Exception] = {"broken": LookupError("not in\nthis world")}
 
     def _begin(self, task: Job[Any]) -> None:
-        if task.work is compile_rules:
-            task.work = partial(self._compile, "rules")
-        elif isinstance(task.work, partial) and task.work.func is compile_agent:
+        if isinstance(task.work, partial) and task.work.func is compile_agent:
             task.work = partial(self._compile, task.work.args[0].name)
         super()._begin(task)
 
@@ -82,28 +80,26 @@ def ask(client: TestClient, agent: str) -> Any:
     return client.post("/api/games", json=wanted)
 
 
-def test_requests_are_answered_while_the_rules_compile(ann: TestClient, compiler: Compiler) -> None:
+def test_tables_are_shown_and_played_while_agents_compile(
+    ann: TestClient, compiler: Compiler
+) -> None:
     wait_until(lambda: told(ann)["done"] == 1)
-    seat = led_to(ask(ann, "crowd"))
-    for path in (seat, "/api/replays/x/1"):
-        answer = ann.get(path)
-        assert (answer.status_code, answer.json()["preparing"]["rules"]) == (503, False)
-    lesson = ann.get("/tutorial", headers={"accept": "text/html"})
-    assert (lesson.status_code, 'data-waits="rules"' in lesson.text) == (503, True)
-    wanted = {"rules": False, "ready": False, "about": "the second", "done": 1, "total": 2}
+    seat = led_to(ask(ann, "greedy"))
+    act(ann, seat, payload(ann, seat))
+    assert payload(ann, seat)["step"] == 1
+    assert ann.get("/tutorial").status_code == 200
+    wanted = {"ready": False, "about": "the second", "done": 1, "total": 2}
     assert wanted.items() <= told(ann).items()
-    assert told(ann)["left"] == told(ann)["whole"]  # nothing of the real rules has begun
-    compiler.may["rules"].set()
-    wait_until(lambda: told(ann)["rules"])
-    assert payload(ann, seat)["step"] == 0
+    assert told(ann)["left"] == told(ann)["whole"]  # nothing real has begun
+    compiler.may["greedy"].set()
+    assert wait_for_turn(ann, seat)["step"] > 1
 
 
 def test_requested_agents_compile_beside_the_first_one(ann: TestClient, compiler: Compiler) -> None:
-    compiler.may["rules"].set()
-    wait_until(lambda: compiler.begun == ["rules", "greedy"])
+    wait_until(lambda: compiler.begun == ["greedy"])
     seat = begin(ann, ["me", "agent:crowd"])
     act(ann, seat, payload(ann, seat))
-    wait_until(lambda: compiler.begun == ["rules", "greedy", "crowd"])
+    wait_until(lambda: compiler.begun == ["greedy", "crowd"])
     step = payload(ann, seat)["step"]
     compiler.may["crowd"].set()
     assert wait_for_turn(ann, seat)["step"] > step  # the game goes on by itself
@@ -121,14 +117,6 @@ def test_an_agent_that_fails_to_compile_is_reported(ann: TestClient, compiler: C
     wait_until(lambda: payload(ann, seat)["trouble"] == why)
     refused = ask(ann, "broken")
     assert (refused.status_code, refused.json()["error"]) == (409, why)
-
-
-def test_failing_compilation_of_the_rules_is_reported(ann: TestClient, compiler: Compiler) -> None:
-    compiler.failing["rules"] = OSError("no space")
-    compiler.may["rules"].set()
-    wait_until(lambda: told(ann)["error"])
-    refused, why = ann.get("/api/replays/x/1"), "The rules can't be compiled: OSError: no space"
-    assert (refused.status_code, refused.json()["error"]) == (503, why)
 
 
 # ---- real compiling ----
@@ -180,21 +168,20 @@ def test_two_servers_start_on_one_empty_cache(browsers: Callable[..., Any], tmp_
         )
         page = stack.enter_context(browsers())
         page.open(f"{address_of(ann)}/")
-        page.wait("#play-now")
         page.click("#play-now")
+        page.wait("#board svg .legal")  # long before the agents are ready
         page.wait_until(lambda: "compiling" in page.text("#preparing"), "what is compiled")
         client = stack.enter_context(httpx2.Client(base_url=address_of(bob), timeout=600))
         client.get("/").raise_for_status()
         wanted = {"players": 2, "side": "front", "seats": ["me", "agent:greedy"]}
         seat = led_to(client.post("/api/games", json=wanted))
-        wait_until(lambda: client.get(seat).status_code == 200, bob)
         state = payload(client, seat)
         act(client, seat, state, state["legal"][0]["action"])
         wait_until(lambda: payload(client, seat)["step"] > 1, bob)  # greedy is ready and has moved
 
-        wait_until(lambda: page.find("#board svg") is not None, ann)  # the table comes by itself
-        assert page.find("#preparing.bad") is None
-        assert [line for line in page.console_errors() if "503" not in line] == []
+        page.click("#board .legal[data-plot]")
+        page.wait_until(lambda: page.find("#board .legal") is None, "the first move")
+        assert page.console_errors() == []
         for server in (ann, bob):
             server.terminate()
             assert "compiling" not in server.communicate()[1]

@@ -1,7 +1,6 @@
-"""Preparation: workers compile the rules first, then the agents on offer.
+"""Preparation: workers compile the agents on offer, with the rules that they call.
 
-The server itself compiles nothing. A worker fills the cache on disk; then a thread of the server
-loads the rules from there.
+The server itself compiles nothing: its own rules are plain Python (:mod:`skyenv.cli`).
 """
 
 import asyncio
@@ -18,7 +17,6 @@ from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.agents.jobs import advise, move
 from skyenv.page.agents.puzzles import puzzle, reply
 from skyenv.page.errors import PageError
-from skyenv.page.view.payloads import SeatView
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.compile_progress import progress_to
 from skyenv.rules.compiling import COMPILED
@@ -27,15 +25,21 @@ from skyenv.rules.compiling import COMPILED
 FITTING: Final = "greedy"
 # The task's name of the whole preparation; those of agents differ.
 ALL: Final = ""
-# Seconds for the functions of the rules, by what they are about, on a desktop's core.
+# Seconds for the functions of all agents, by what they are about, on a desktop's core.
 SECONDS: Final = {
     "the setup of games": 1,
-    "setup": 5,
-    "observations": 4,
-    "views": 2,
-    "agents' random numbers": 1,
-    "the rules": 12,
-    "the results of games": 4,
+    "setup": 3,
+    "observations": 2,
+    "views": 1,
+    "the drawing of unseen cards": 2,
+    "features of heuristic agents": 10,
+    "the rules": 8,
+    "tree searches": 9,
+    "priors of networks": 2,
+    "networks": 2,
+    "play-outs by networks": 3,
+    "rollouts": 2,
+    "the results of games": 2,
 }
 _log = logging.getLogger("skyenv.page")
 
@@ -48,24 +52,6 @@ def step(about: str = "", number: int = 1, total: int = 0) -> dict[str, Any]:
     functions that this process has compiled, and `total`, those known to be needed so far.
     """
     return {"about": about, "done": number - 1, "total": total}
-
-
-def play_a_little() -> None:
-    """Call all entry points of the rules, which loads them from disk or compiles them."""
-    game = Game(2, seed=1, max_turns=1)
-    while not game.is_over:
-        SeatView(game, 0, ["", ""]).payload()
-        game.observation()
-        game.batch.uniforms()
-        game.play(game.legal_actions[-1])
-    SeatView(game, 0, ["", ""]).payload()
-    game.rewind(game.position())  # as in replays
-
-
-def compile_rules(report: Report) -> None:
-    """Compile the rules to the cache; a job that reports :func:`step`."""
-    with progress_to(lambda *now: report(step(*now))):
-        play_a_little()
 
 
 def compile_agent(entry: CatalogueEntry, report: Report) -> str:
@@ -86,8 +72,10 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> str:
 
 
 def compile_puzzles(report: Report) -> None:
-    """Compile what solves puzzles to the cache."""
-    reply(puzzle(2), report)
+    """Compile what solves puzzles to the cache, unless this process compiles nothing."""
+    if COMPILED:
+        with progress_to(lambda *now: report(step(*now))):
+            reply(puzzle(2), report)
 
 
 # ---- the server's side ----
@@ -107,8 +95,7 @@ class Preparation:
     def __init__(self, catalogue: Catalogue, workers: Workers, is_ready: bool) -> None:
         self._catalogue = catalogue
         self._workers = workers
-        self._has_rules = is_ready
-        self._error = ""
+        self._is_ready = is_ready
         self._step = step()
         self._begun: dict[str, float] = {}  # when what in SECONDS was begun
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -118,7 +105,7 @@ class Preparation:
 
     def begin(self) -> None:
         """Start the preparation in the background."""
-        if not self._has_rules:
+        if not self._is_ready:
             self._tasks[ALL] = asyncio.create_task(self._prepare())
 
     async def close(self) -> None:
@@ -126,17 +113,6 @@ class Preparation:
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
-
-    def require_rules(self) -> None:
-        """Check that the rules are ready.
-
-        Raises:
-            PageError: they aren't yet, or can't be compiled; its field ``preparing`` is
-                :meth:`payload`.
-        """
-        if not self._has_rules:
-            why = self._error or "the rules are being compiled, once after installation"
-            raise PageError(why, 503, preparing=self.payload())
 
     def require_hope(self, name: str) -> None:
         """Check that an agent's preparation hasn't failed.
@@ -162,16 +138,13 @@ class Preparation:
         """Return the progress for the page.
 
         Returns:
-            `rules`: whether they are ready; `ready`: whether everything is; `error`: the reason why
-                the rules can't be compiled, or empty; `about`, `done`, `total`: the running
-                compilation, as by :func:`step`; `left` of `whole`: seconds for the rules, as far as
-                known; `agents`: as from :meth:`Catalogue.describe`.
+            `ready`: whether all agents are, or have failed; `about`, `done`, `total`: the running
+                compilation, as by :func:`step`; `left` of `whole`: seconds, as far as known;
+                `agents`: as from :meth:`Catalogue.describe`.
         """
         states = {one.state for one in self._catalogue.readiness.values()}
         return {
-            "rules": self._has_rules,
-            "ready": self._has_rules and states <= {"ready", "failed"},
-            "error": self._error,
+            "ready": states <= {"ready", "failed"},
             **self._step,
             "left": self._left(),
             "whole": sum(SECONDS.values()),
@@ -181,19 +154,9 @@ class Preparation:
     # ---- compilation ----
 
     async def _prepare(self) -> None:
-        try:
-            await self._workers.ask(compile_rules, on_progress=self._note)
-            # This compiles only if the cache can't be written.
-            await asyncio.to_thread(play_a_little)
-        except Exception as error:
-            _log.exception("the rules can't be compiled")
-            self._error = f"The rules can't be compiled: {_line(error)}"
-            return
-        self._has_rules = True
         for name in sorted(self._catalogue.names, key=lambda name: name != FITTING):
             await self._compiling(name)
-        if COMPILED:
-            await self._workers.ask(compile_puzzles)
+        await self._workers.ask(compile_puzzles, on_progress=self._note)
 
     def _compiling(self, name: str) -> asyncio.Task[None]:
         """Return the task that compiles an agent, or has done so."""
@@ -205,21 +168,20 @@ class Preparation:
         one, job = self._catalogue.readiness[name], partial(compile_agent, self._catalogue[name])
         if one.state == "ready":
             return
-        one.state, self._step = "preparing", step()
+        one.state = "preparing"
         try:
             one.description = await self._workers.ask(job, on_progress=self._note)
             one.state = "ready"
         except Exception as error:  # an agent's code may raise anything
             one.state, one.error = "failed", _line(error)
             _log.warning("agent %s can't play: %s", name, one.error)
-        self._step = step()
 
     def _note(self, step: dict[str, Any]) -> None:
         self._begun.setdefault(step["about"], time.monotonic())
         self._step = step
 
     def _left(self) -> float:
-        """Return the seconds that the rules still take: of what is under way at least one."""
+        """Return the seconds that all agents still take: of what is under way at least one."""
         later = sum(seconds for about, seconds in SECONDS.items() if about not in self._begun)
         about = self._step["about"]
         if about not in SECONDS or about not in self._begun:

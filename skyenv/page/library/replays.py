@@ -168,12 +168,10 @@ class StoredReplays:
 
     Args:
         storage: the database.
-        require_rules: raises a PageError until the rules are ready.
     """
 
-    def __init__(self, storage: Storage, require_rules: Callable[[], None]) -> None:
+    def __init__(self, storage: Storage) -> None:
         self.storage = storage
-        self._require_rules = require_rules
         self._replays: LRUCache[tuple[str, int, str], Replay] = LRUCache(REPLAYS)
 
     async def add(self, content: bytes, browser: str) -> tuple[str, list[Payload]]:
@@ -185,7 +183,6 @@ class StoredReplays:
         Raises:
             RecordError, PageError: the record is damaged, or too large.
         """
-        self._require_rules()
         games = await asyncio.to_thread(summaries, content)
         details = MAX_REPLAYS, games[0]["names"] if games else [], len(games)
         return await self.storage.ask(
@@ -207,7 +204,6 @@ class StoredReplays:
         Raises:
             PageError: this browser has no such record.
         """
-        self._require_rules()
         content = await self.storage.ask(self.storage.replay, key, browser)
         return await asyncio.to_thread(summaries, content)
 
@@ -223,7 +219,6 @@ class StoredReplays:
         Raises:
             PageError: this browser has no such record.
         """
-        self._require_rules()
         place = key, number, browser
         if place not in self._replays:
             ask = fetch or partial(self.storage.ask, self.storage.replay, key, browser)

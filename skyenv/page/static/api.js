@@ -9,14 +9,6 @@ export function at(address) {
 /** The absolute form of an address of this server, for sharing. */
 export const whole = (address) => new URL(at(address), location.href).href;
 
-/** @type {((progress: Progress) => Promise<void>) | null} */
-let patience = null; // waits for a server in preparation
-
-/** Have requests that come too early repeated after the promise `wait(progress)`. */
-export const setPatience = (wait) => {
-  patience = wait;
-};
-
 /**
  * What an error of the network becomes; that of an abort stays.
  * @returns {never}
@@ -33,10 +25,6 @@ export async function ask(address, options = {}) {
     if (error.name === "AbortError") throw error;
     return {};
   });
-  if (answer.status === 503 && content.preparing && patience) {
-    await patience(content.preparing);
-    return ask(address, options);
-  }
   if (answer.ok) return content;
   const error = new Error(content.error ?? "The server can't do that.");
   throw Object.assign(error, { status: answer.status });

@@ -56,7 +56,7 @@ class GameServer:
             preparation.
 
     Attributes:
-        preparation: the progress of compiling the rules and the agents.
+        preparation: the progress of compiling the agents.
         ending: set when the server is to end: requests stop waiting for agents.
         replays: the records stored for browsers.
         background: background jobs of browsers.
@@ -79,7 +79,7 @@ class GameServer:
             SESSIONS, lambda key, _: key in self._watchers or key in self._runners
         )
         self._reading = asyncio.Lock()
-        self.replays = StoredReplays(storage, self.preparation.require_rules)
+        self.replays = StoredReplays(storage)
 
     async def close(self) -> None:
         """Stop all agents and close the database, which holds all games."""
@@ -128,11 +128,9 @@ class GameServer:
         """Store a new game, as :meth:`Storage.add_game` does.
 
         Raises:
-            PageError: there are too many games, or the rules, which decide the first position,
-                aren't ready.
+            PageError: there are too many games.
         """
         if game.actions or game.task:
-            self.preparation.require_rules()
             session = await asyncio.to_thread(Session, game)
             game = replace(game, **session.position.columns())
         return await self.storage.ask(self.storage.add_game, game, links, MAX_GAMES, origin)
@@ -141,9 +139,8 @@ class GameServer:
         """Return the game of a link, from memory or from the database; its agents continue.
 
         Raises:
-            PageError: there is no such game, it is damaged, or the rules aren't ready.
+            PageError: there is no such game, or it is damaged.
         """
-        self.preparation.require_rules()
         key = link.game
         if key not in self._sessions:
             async with self._reading:  # loading takes a while; concurrent requests wait for it
@@ -191,9 +188,8 @@ class GameServer:
         """Return the link to the browser's game of a puzzle; made if there is none.
 
         Raises:
-            PageError: there are too many games, or the rules aren't ready.
+            PageError: there are too many games.
         """
-        self.preparation.require_rules()
         deal = await asyncio.to_thread(puzzle, number)
         seats = tuple(ME if seat == deal.seat else AGENT + EQUILIBRIUM for seat in range(2))
         key, task = f"{PUZZLE}{number}", deal.options.task

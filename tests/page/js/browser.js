@@ -56,7 +56,7 @@ Object.assign(globalThis, {
     getElementById: () => null,
     querySelector: find,
   },
-  fetch: async () => Response.json({ rules: true, ready: true, error: "", total: 0, agents: [] }),
+  fetch: async () => Response.json({ ready: true, total: 0, agents: [] }),
   localStorage: {
     getItem: (name) => stored.get(name) ?? null,
     setItem: (name, value) => stored.set(name, value),

@@ -204,9 +204,7 @@ interface Agent {
 
 /** How far the server's preparation is. */
 interface Progress {
-  rules: boolean;
   ready: boolean;
-  error: string;
   about: string;
   total: number;
   left: number;

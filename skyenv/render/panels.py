@@ -341,6 +341,8 @@ _STRIP: Final = 24.0
 _HAND: Final = 62.0
 # In wide pictures of more than two players, the width of the viewer's own panel by another's.
 _OWN_SHARE: Final = 1.5
+# The width in which a row of all kinds of cards shows their values.
+_ROOM: Final = 24.0 * (NUM_COLOURS + 1) * NUM_RANKS + shapes.OWN_WIDTH
 
 # A hand: for each colour its ranks (NONE: unknown) and their numbers.
 _Piles = tuple[tuple[tuple[int, int], ...], ...]
@@ -354,15 +356,16 @@ def players(scene: Scene, width: float) -> Panel:
         shares[own] = _OWN_SHARE
     unit = (width - GAP * (number_of - 1)) / sum(shares)
     hands = [_hand_of(scene, seat) for seat in range(number_of)]
-    heights = [_player_height(scene, seat, hand) for seat, hand in enumerate(hands)]
+    widths = [width if scene.upright else unit * share for share in shares]
+    is_row = [own == seat or (own is None and widths[seat] >= _ROOM) for seat in range(number_of)]
+    heights = [_player_height(scene, *each) for each in zip(hands, is_row, strict=True)]
     if not scene.upright:
         heights = [max(heights)] * number_of
-    for seat, hand in enumerate(hands):
-        wide = width if scene.upright else unit * shares[seat]
+    for seat, (hand, wide) in enumerate(zip(hands, widths, strict=True)):
         cards, is_open = range(BID, BID + NUM_RANKS * len(hand)), own in (None, seat)
         can_play = is_open and (scene.game.seat == seat or scene.legal is None)
         marks = scene.marks(*cards) if can_play else ()
-        draw = _own_hand if own == seat else partial(_hand, is_open=is_open)
+        draw = _row_hand if is_row[seat] else partial(_hand, is_open=is_open)
         parts = (
             add(_player(scene, seat, wide, heights[seat])),
             add(_supply(scene, seat, wide)),
@@ -374,11 +377,11 @@ def players(scene: Scene, width: float) -> Panel:
     return drawn, y - GAP if scene.upright else heights[0]
 
 
-def _player_height(scene: Scene, seat: int, hand: _Piles) -> float:
-    """Return the height for the longest column of cards; constant in wide pictures, so that films
-    have equal frames.
+def _player_height(scene: Scene, hand: _Piles, is_row: bool) -> float:
+    """Return the height for a row of cards, or for the longest column; constant in wide pictures,
+    so that films have equal frames.
     """
-    if scene.upright and scene.table.seat == seat:
+    if is_row:
         return _HAND + shapes.OWN_HEIGHT + 14
     most = NUM_RANKS if scene.table.seat is None else NUM_RANKS + 1
     piles = max(2, *map(len, hand)) if scene.upright else most
@@ -469,10 +472,11 @@ def _hand(
 
 
 @lru_cache(maxsize=256)
-def _own_hand(
+def _row_hand(
     theme: Theme, seat: int, hand: _Piles, marks: Marks, width: float, agents: Names
 ) -> Part:
-    """Draw the viewer's own hand as a row of cards, which overlap where there are many.
+    """Draw the viewer's own hand, or an open one, as a row of cards, which overlap where there are
+    many.
 
     Args:
         theme, seat, hand, marks, width, agents: as for :func:`_hand`.

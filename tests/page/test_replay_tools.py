@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from clicks import HERE, Step, follow
 from pages import RunningServer, few, judged_catalogue, played
+from test_fits import check_inside, measured
 
 from skyenv.page.library.games import Library, key_of, roots_of
 from skyenv.page.storage import MEMORY, Storage
@@ -17,7 +18,7 @@ SMALL = """
         .filter((one) => one.offsetParent && one.getBoundingClientRect().height < 43.5)
         .map((one) => one.id || one.textContent);
 """
-STEPS: list[Step] = [
+ANALYSIS: list[Step] = [
     ("", "#board svg", HERE),
     ("set #adviser-1 greedy", "#ask", HERE),
     ("click #ask", "#hint thead th:nth-child(4)", HERE),  # both agents, and the chance to win
@@ -27,6 +28,8 @@ STEPS: list[Step] = [
     ("check", "#analyst", HERE),
     ("set #analyst greedy", "#analyse", HERE),
     ("click #analyse", "#mistakes button", " — better: "),
+]
+SIMULATION: list[Step] = [
     ("click #mistakes button", "#count", r"^\s*[1-9]\d* /"),
     ("", "#situation", " — better: "),
     ("click #tools label:nth-of-type(3)", "#out-number", HERE),
@@ -55,10 +58,15 @@ def address(tmp_path: Path) -> Iterator[str]:
 def test_replays_offer_hints_analyses_and_simulations(
     browsers: Callable[..., Any], address: str, phone: bool
 ) -> None:
-    """All tabs are accessible, with targets large enough for touch."""
+    """All tabs are accessible, with targets large enough for touch; mistakes are listed in the
+    first screen of a desktop.
+    """
     with browsers(dark=phone, phone=phone) as page:
         page.open(address)
-        follow(page, STEPS)
+        follow(page, ANALYSIS)
+        if not phone:
+            check_inside(measured(page, (1280, 720)), "mistakes")
+        follow(page, SIMULATION)
         assert not phone or page.run(SMALL) == []
         follow(page, [("click #play-myself", "#dock", HERE)])
         assert page.console_errors() == []

@@ -148,7 +148,7 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
   function finer({ best, games }) {
     const number = Math.max(games, ...best.map((one) => one.games)) + MORE_GAMES;
     const words = games ? `up to ${number} games for each choice` : `play out ${number} games each`;
-    return el("button#finer", { type: "button", onclick: () => go(number) }, words);
+    return el("button#finer", { onclick: () => go(number) }, words);
   }
 
   const again = () => {
@@ -223,7 +223,6 @@ function job(find, id, address, show) {
 function analysis(viewer, { api, agents, agent, marks, find }) {
   const usual = agents.includes(agent) ? agent : ESTIMATOR;
   const who = offer(find("analyst"), agents, usual);
-  const lists = find("analysis-lists");
   const address = () => `${api}/analysis?agent=${encodeURIComponent(who.value)}`;
   job(find, "analyse", address, show);
   let better; // the mistake whose better choice is shown
@@ -250,13 +249,11 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
 
   function show({ chart, mistakes, state, agent }) {
     if (chart) viewer.setChart("win", chart);
-    const name = "Mistakes, by what they cost";
-    if (mistakes?.length) {
-      const list = el("ol#mistakes.finds", { tabindex: 0, "aria-label": name }, mistakes.map(line));
-      lists.replaceChildren(el("h2", name), list);
-    } else {
-      lists.replaceChildren(state === "done" ? el("p", `${agent} found no better choice.`) : "");
-    }
+    const lines = mistakes?.map(line) ?? [];
+    find("found").hidden = !lines.length;
+    find("mistakes").replaceChildren(...lines);
+    find("faultless").hidden = lines.length || state !== "done";
+    find("faultless").textContent = `${agent} found no better choice.`;
   }
 }
 
@@ -375,6 +372,7 @@ function chances(viewer, { api, find }) {
 
 function exporting(viewer, { api, record, find }) {
   find("save-record").href = at(record);
+  find("made-page").href = at(`${api}/made/file`);
   viewer.follow((step) => {
     const look = `theme=${theme()}${viewer.seat === null ? "" : `&seat=${viewer.seat}`}`;
     for (const kind of ["svg", "png"]) {
@@ -386,12 +384,7 @@ function exporting(viewer, { api, record, find }) {
     "make-page",
     () => `${api}/made`,
     ({ state }) => {
-      const link = el(
-        "a#made-page.button",
-        { download: true, href: `${api}/made/file` },
-        "the page is ready",
-      );
-      find("made").replaceChildren(state === "done" ? link : "");
+      find("made-page").hidden = state !== "done";
     },
   );
 }

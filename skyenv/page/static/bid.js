@@ -1,7 +1,7 @@
 // A bid in preparation: cards chosen from the hand in any order, then played as the sequence of
 // actions that the action encoding has.
 import { boxOf, copiesOf } from "./around.js";
-import { remeasure } from "./board.js";
+import { isCalm, remeasure } from "./board.js";
 import { $$, el, shape } from "./dom.js";
 import { many, percent } from "./format.js";
 import {
@@ -88,28 +88,37 @@ export class Bid {
   }
 }
 
+/** Skyscrapers that winning with these cards would build at most. */
+const mostBuilt = (hand, cards) => Math.min(hand.supply, allowed(hand, cards));
+
+/** Add to bids, by their totals, those with one card more: of equal totals what builds most. */
+function addCard(bids, card, hand) {
+  const [colour, value] = cardOf(card);
+  for (const [total, begun] of [...bids]) {
+    if (colour === BLACK && hand.is_open && !begun.length) continue;
+    const [sum, bid] = [total + value, [...begun, card]];
+    if (!bids.has(sum) || mostBuilt(hand, bid) > mostBuilt(hand, bids.get(sum))) bids.set(sum, bid);
+  }
+}
+
+/** The bids of cards in a colour and in black, by their totals. */
+function bidsOf(colour, hand) {
+  const bids = new Map([[hand.laid, []]]);
+  const cards = hand.cards.filter(([one]) => one === colour || one === BLACK);
+  for (const [one, value, number] of cards)
+    for (let n = 0; n < number; n++) addCard(bids, actionOf(one, value), hand);
+  return bids;
+}
+
 /**
  * The cards of the least total that leads, up to `most`, as actions: those that build most.
  * @param {Hand} hand
  */
 export function leastBid(hand, most) {
-  const { cards, colours, is_open, laid, highest, supply } = hand;
-  const builds = (bid) => Math.min(supply, allowed(hand, bid));
-  const found = [];
-  for (const colour of [...colours, BLACK]) {
-    /** @type {Map<number, number[]>} */
-    const bids = new Map([[laid, []]]); // by their totals
-    for (const [one, value, number] of cards.filter(([one]) => one === colour || one === BLACK))
-      for (const [total, begun] of [...bids])
-        for (let n = 1; n <= number && (one !== BLACK || begun.length || !is_open); n++) {
-          const sum = total + n * value;
-          const bid = [...begun, ...Array(n).fill(actionOf(one, value))];
-          if (!bids.has(sum) || builds(bid) > builds(bids.get(sum))) bids.set(sum, bid);
-        }
-    found.push(...bids);
-  }
-  const leading = found.filter(([total]) => total > highest && total <= most);
-  return leading.sort(([a, one], [b, other]) => a - b || builds(other) - builds(one))[0]?.[1];
+  const bids = [...hand.colours, BLACK].flatMap((colour) => [...bidsOf(colour, hand)]);
+  const leading = bids.filter(([total]) => total > hand.highest && total <= most);
+  const order = ([a, one], [b, other]) => a - b || mostBuilt(hand, other) - mostBuilt(hand, one);
+  return leading.sort(order)[0]?.[1];
 }
 
 /**
@@ -186,10 +195,8 @@ export class BidTray extends Bid {
     this.value = el("summary");
     this.rest = el("p.small");
     this.told = el("details.worth", this.value, this.rest);
-    this.button = el("button#bid-done.primary", {
-      "data-action": BID_DONE,
-      onclick: () => this.done(),
-    });
+    const done = { "data-action": BID_DONE, onclick: () => this.done() };
+    this.button = el("button#bid-done.primary", done);
     this.empty = el("button#bid-empty", { onclick: () => this.clear() }, "take all back");
     this.foot = el("div.bid", this.total, this.told, this.button, this.empty);
     this.laid = new Map(rememberedOf(key));
@@ -244,10 +251,10 @@ export class BidTray extends Bid {
       more.title = this.why(colour, value);
       more.disabled = more.title !== "";
     }
-    const { laid, supply } = this.bid;
+    const { laid } = this.bid;
     const cards = this.actions.length;
     const total = laid + this.sum;
-    const builds = Math.min(this.allows, supply);
+    const builds = mostBuilt(this.bid, this.actions);
     const parts = laid ? ` (${laid} and ${this.sum} more)` : "";
     const built = cards ? `, builds up to ${builds}` : "";
     const missing = this.missing && `: ${this.missing}`;
@@ -286,7 +293,7 @@ function thin(board, seat, tray) {
 
 /** Move a card from a box to its place. */
 function slide(card, from) {
-  if (!card || !from || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  if (!card || !from || isCalm.matches) return;
   const [to, scale] = [boxOf(card), card.getScreenCTM().a];
   const way = `${(from.left - to.left) / scale}px ${(from.top - to.top) / scale}px`;
   card.animate({ translate: [way, "0 0"] }, { duration: 200, easing: "ease-out" });

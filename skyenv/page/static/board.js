@@ -191,6 +191,7 @@ export function meant(part, legal) {
 // ---- animation ----
 
 const MOVING = 380; // milliseconds
+export const isCalm = matchMedia("(prefers-reduced-motion: reduce)");
 const SMALL = 0.5; // user units: less is no move
 
 /**
@@ -201,7 +202,7 @@ function pieces(holder) {
   const svg = holder.querySelector("svg");
   const found = new Map();
   const toUnits = svg.getScreenCTM()?.inverse();
-  if (!toUnits || matchMedia("(prefers-reduced-motion: reduce)").matches) return found;
+  if (!toUnits || isCalm.matches) return found;
   for (const element of $$("[data-piece]", svg)) {
     const key = `${element.closest("[data-part]")?.dataset.part}|${element.dataset.piece}`;
     const box = element.getBoundingClientRect();

@@ -15,7 +15,7 @@ from skyenv.page.teaching import tutorial
 DESKTOPS: Final = ((1920, 950), (1536, 730), (1440, 900), (1366, 768), (1280, 720), (1024, 768))
 # A screen of 1440x900 at 200 %.
 ZOOMED: Final = (720, 450)
-PHONES: Final = ((390, 844), (844, 390))
+PHONES: Final = ((390, 844), (844, 390), (360, 640))
 # Steps of the lesson whose positions are looked at, in a game of one's own.
 BEATS: Final = {"choice": 2, "taking": 3, "auction": 13}
 LEAST_TEXT: Final = 12.0
@@ -23,7 +23,9 @@ LEAST_TEXT: Final = 12.0
 LEAST_TARGET: Final = 22
 # The height of the own cards in pixels, at 1440x900.
 CARD: Final = range(70, 91)
-MOST_OF_BOARD: Final = 0.55
+# The board's share of the height of small screens.
+LEAST_BOARD: Final = 0.55
+LEAST_OF_LOW: Final = 0.35
 _MEASURE: Final = """
     const box = (part) => {
       const rect = document.querySelector(part)?.getBoundingClientRect();
@@ -43,7 +45,7 @@ _MEASURE: Final = """
     const part = (name) => box(`#board [data-part='${name}']`);
     return {window: [innerWidth, innerHeight], board: part("city"), row: part("supply row"), hand: part("seat 1.hand"),
             stacks: part("stacks"), dock: box("#dock") ?? box(".transport"), strip: box("#strip"), tray, cut: cut.length, taught: box("#board .taught"), told: box("#lesson"),
-            foot: box("#foot"), card: box("#board [data-card^='0:'] rect"), text: Math.min(...(isFitted ? [] : drawn), ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
+            foot: box("#foot"), news: box("#news"), mistakes: box("#mistakes"), recent: box("#recent"), latest: box("#recent-list li:last-child"), card: box("#board [data-card^='0:'] rect"), text: Math.min(...(isFitted ? [] : drawn), ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
 """
 
 
@@ -63,9 +65,12 @@ def sit(page: Browser, site: Site, position: str) -> None:
     if position == "lesson":
         page.open(f"{site.address}/tutorial")
         page.wait("#board .taught")
+    elif position == "puzzle":
+        page.open(f"{site.address}/")
+        page.wait("#strengths input")
+        page.open(f"{site.address}/puzzle?number=2")
     elif position == "replay":
         sit_at(page, site, "over")
-        page.click("#final-all")
         page.click("#replay")
         page.click("#last")
     else:
@@ -96,14 +101,15 @@ def test_the_whole_table_fits_a_desktop(page: Browser, site: Site, position: str
         check_inside(sizes, "board", "row", "hand", "stacks", "dock")
         is_read = position == "replay" or size[0] < 1280
         assert is_read or sizes["target"] >= LEAST_TARGET, sizes
-        if size == (1440, 900) and position != "replay":
+        assert not sizes["latest"] or sizes["latest"][3] <= sizes["recent"][3], sizes
+        if size == (1440, 900):
             _, top, _, bottom = sizes["card"]
             assert bottom - top in CARD, sizes
     check_accessible(page)
 
 
 @pytest.mark.parametrize("size", [ZOOMED, *PHONES])
-@pytest.mark.parametrize("position", ["choice", "auction", "lesson", "replay"])
+@pytest.mark.parametrize("position", ["choice", "auction", "puzzle", "lesson", "replay"])
 def test_the_board_keeps_half_of_small_screens(
     page: Browser, site: Site, size: tuple[int, int], position: str
 ) -> None:
@@ -111,11 +117,13 @@ def test_the_board_keeps_half_of_small_screens(
     measured(page, size)
     sit(page, site, position)
     sizes = measured(page, size)
-    check_inside(sizes, "dock", *(("tray", "foot") if position == "auction" else ("strip",)))
-    low = sizes["dock"][1] if size == (390, 844) else size[1]
+    parts = {"auction": ["tray", "foot", "news"], "puzzle": ["tray", "foot"]}
+    check_inside(sizes, "dock", *parts.get(position, ["strip"]))
+    assert position not in parts or sizes["tray"][3] <= sizes["foot"][1], sizes
+    low = sizes["dock"][1] if size[0] < size[1] else size[1]
     told = sizes["told"][3] if sizes["told"] else 0
     seen = min(low, sizes["board"][3]) - max(told, sizes["board"][1])
-    assert seen >= MOST_OF_BOARD * size[1], sizes
+    assert seen >= (LEAST_OF_LOW if size == (360, 640) else LEAST_BOARD) * size[1], sizes
     if position == "lesson":
         left, top, right, bottom = sizes["taught"]
         assert min(left, top - told, size[0] - right, low - bottom) >= 0, sizes

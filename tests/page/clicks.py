@@ -96,6 +96,9 @@ POSITIONS: Final[dict[str, Callable[[Game], bool]]] = {
     "alea": lambda game: (
         PASS in game.legal_actions and any(one["event"] == "alea" for one in game.copy().play(PASS))
     ),
+    "last": lambda game: any(
+        one["event"] == "end" for one in game.copy().play(game.legal_actions[0])
+    ),
     "over": lambda game: False,
 }
 

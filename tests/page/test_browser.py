@@ -92,7 +92,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("click #proxy-title", "#proxy-set", "start"),
             ("set #proxy-most 4", "#proxy-set", "start"),
             ("click #proxy-set", "#situation", "Bid for E42"),
-            ("", "#proxy-title", "bid or pass for me"),
+            ("", "#proxy:not([open]) #proxy-title", "bid or pass for me"),
             ("", "#log .own", "by your limit"),
         ],
     ),
@@ -194,25 +194,34 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
         ],
     ),
     "the final scoring comes before the winner's name, and then what can be done": (
-        "over",
+        "last",
         [
             ("", "#situation", "Final scoring, step by step"),
             ("", '#board svg[aria-label*="Final scoring"]', HERE),
-            ("click #final-next", "#situation", "Final scoring, step by step"),
-            ("", "#board .changed > [data-district]", HERE),
+            ("click header .quiet:last-child", "#board svg[data-theme=dark]", HERE),
+            ("", "#board [data-part=W34].changed > [data-district]", HERE),
+            ("click #final-next", "#board [data-part=E34].changed > [data-district]", HERE),
+            ("", "#situation", "Final scoring, step by step"),
             ("", "#ended", GONE),
             ("click #final-all", "#situation", "wins? with 14 VP"),
             ("", '#board svg[aria-label*=" with 14 VP"]', HERE),
             ("", "#board .changed", GONE),
+        ],
+    ),
+    "a game that was over when the page was loaded is scored at once": (
+        "over",
+        [
+            ("", "#situation", "wins? with 14 VP"),
+            ("", "#final tbody:nth-of-type(6)", HERE),
+            ("", "#final-next", GONE),
+            ("", "#board .changed", GONE),
             ("", "#ended", "Turning point.*Costliest bid.*unspent.*record against greedy: . won"),
             ("click #ended button", "#count", "^ [1-9][0-9]* / 251"),
-            ("back", "#final-all", HERE),
-            ("click #final-all", "#finished .primary:not([hidden])", "analyse my game"),
+            ("back", "#finished .primary", "analyse my game"),
             ("click #analyse", "#analysis", "needs? the agent trained|isn't ready"),
-            ("back", "#final-all", HERE),
+            ("back", "#replay", HERE),
             ("click #replay", "#count", "^ 0 / 251"),
-            ("back", "#final-next", HERE),
-            ("", "#finished #rematch", "rematch"),
+            ("back", "#finished #rematch", "rematch"),
             ("click #rematch", "#log li:first-child", "a new game for 2 players"),
             ("", "#finished", GONE),
         ],
@@ -401,12 +410,21 @@ def test_a_hint_under_way_can_be_stopped(page: Browser, site: Site) -> None:
     site.listener.held.clear()
 
 
+ASKING: Final = """
+    return [...document.querySelectorAll("button, #board [role=button]")]
+        .filter((one) => one.checkVisibility() && !one.closest("[inert]")).map((one) => one.id);
+"""
+
+
 def test_the_page_reconnects_to_a_restarted_server(page: Browser, tmp_path: Path) -> None:
     site = Site(tmp_path)
-    sit_at(page, site, "bid")
+    sit_at(page, site, "place")
     before = page.text("#board svg"), page.text("#log")
     site.stop()
     page.wait("#offline")
+    assert page.run(ASKING) == ["sound", "keys-open", "rules", ""], "what needs no server"
+    press(page, "u")
+    assert read(page, "#note") == ""
     site = Site(tmp_path, site.port)
     page.wait_until(lambda: page.find("#offline") is None, "the connection")
     assert (page.text("#board svg"), page.text("#log")) == before

@@ -5,7 +5,7 @@ import { actionsOf, markLegal } from "./board.js";
 import { $, $$, el, isNews } from "./dom.js";
 import { BID, LOWEST_CARD, PASS, PLOT, STOP, TAKE } from "./game.js";
 import { linked, worded } from "./rules.js";
-import { act, latest, positionOf, seat, undo } from "./seat.js";
+import { act, isAway, latest, positionOf, seat, undo } from "./seat.js";
 import { asked, isForced } from "./settings.js";
 
 // "board" or "choices": where the focus is, and is restored after others have moved
@@ -52,7 +52,7 @@ const canBid = (state) =>
 
 export function isLegal(part) {
   const { state } = seat;
-  if (!state?.yours || isForced(state)) return false;
+  if (!state?.yours || isForced(state) || isAway()) return false;
   if (state.decision.take && part.dataset.stack !== undefined)
     return state.decision.take.some(([colour]) => colour === taking(part));
   const card = canBid(state) && cardOf(part);
@@ -76,6 +76,7 @@ export function whyNot(part) {
   const { state } = seat;
   if (!state || state.seat === null || isLegal(part)) return "";
   if (state.over) return "the game is over";
+  if (isAway()) return "the connection is lost";
   if (state.behind) return "this is an earlier position";
   const [action] = actionsOf(part, state.seat); // all moves of a commissioner have one reason
   if (action === undefined && state.yours)

@@ -1,5 +1,5 @@
 // What has happened: the last turns, the standings, the log, explanations, the final scoring.
-import { $, $$, el, isNews, note, ruleLink, table, the } from "./dom.js";
+import { $, $$, el, isNews, ruleLink, table, the } from "./dom.js";
 import { signed } from "./format.js";
 import { STOP } from "./game.js";
 import { linked } from "./rules.js";
@@ -19,7 +19,7 @@ export function showRecent(state) {
     $("recent-list").replaceChildren(...turns);
     $("recent-none").hidden = turns.length > 0;
   }
-  mark(state.recent.flatMap((turn) => turn.parts));
+  if (!state.over) mark(state.recent.flatMap((turn) => turn.parts));
 }
 
 /** Mark parts of the drawing: pairs of a data attribute's name and its value. */
@@ -61,19 +61,10 @@ export function showLog(state) {
       el("li", { class: logged ? "new" : null }, `${line} `, ruleLink(state.log.rules[i])),
     ),
   );
-  // the page is laid out then, once for all
-  if (state.log.lines.length) requestAnimationFrame(scrollLog);
   logged = state.log.from + state.log.lines.length;
 }
 
-export function tell(text) {
-  $("log-lines").append(el("li.own", text));
-  scrollLog();
-}
-
-function scrollLog() {
-  $("log").scrollTop = $("log").scrollHeight;
-}
+export const tell = (text) => $("log-lines").append(el("li.own", text));
 
 // ---- what is new to this browser: a line before a decision, once ----
 
@@ -95,7 +86,7 @@ function showNews(state) {
   const position = positionOf(state);
   if (position === decision) return;
   decision = position;
-  note("", $("news"));
+  $("news").hidden = true;
   if (!state.yours || state.lesson || !isOn("explain")) return;
   const stops = state.legal.some(({ action }) => action === STOP);
   const rules = [AHEAD[state.phase], stops && "STOP-4", ...happened];
@@ -105,79 +96,81 @@ function showNews(state) {
   keep(SEEN, JSON.stringify([...seen(), rule]));
   const { firstElementChild: title, lastChild: text } = wordsOf(rule);
   const words = text.textContent.replace(/\s+/g, " ");
-  const close = { "aria-label": "got it", onclick: () => note("", $("news")) };
   $("news").hidden = false;
-  $("news").append(
-    el("span", el("b", `New: ${title.textContent}. `), ...linked(words), ruleLink([rule])),
-    el("button.quiet", close, "✕"),
-  );
+  $("news-text").replaceChildren(title.cloneNode(true), ...linked(words), ruleLink([rule]));
 }
 
 export function setUpNews() {
+  $("news-close").onclick = () => ($("news").hidden = true);
   bindSetting($("explain"), "explain", () => keep(SEEN, "[]"));
   onState(showNews);
 }
 
-// ---- the final scoring, step by step ----
+// ---- the final scoring: step by step where the end was awaited, whole on pages loaded later ----
 
-/** @type {Scoring[] | null} */
-let left = null; // steps that haven't been shown; null: the game isn't over
+/** @type {Scoring[]} */
+let steps = []; // none before the end
+let told = 0; // how many of them have been shown
+let isAwaited = false; // whether the page has shown the game before its end
 let tellEnd = () => {}; // what is done once all have been
 
 /** Whether all steps of the final scoring have been shown. */
-export const isTold = () => left?.length === 0;
+export const isTold = () => told > 0 && told === steps.length;
 
 /** Have `act()` called once they have. */
 export const whenTold = (act) => {
   tellEnd = act;
 };
 
-/** Have the drawing say the points that have been told so far. */
-function score(scores) {
+/** @param {Scoring} step */
+function rowsOf({ text, vp, scores, pays }) {
+  const cell = (score, seat) => {
+    const gain = vp?.[seat] ?? 0;
+    return el("td", gain > 0 && el("b", `+${gain} `), `${score}`);
+  };
+  const paid = (one) => el("td", el("b", (one > 0 ? "+" : "") + signed(one)));
+  const what = { scope: "rowgroup", colspan: scores.length };
+  return el("tbody", el("tr", el("th", what, text)), el("tr", pays?.map(paid) ?? scores.map(cell)));
+}
+
+/** Show the latest step on the drawing: its district, and the points so far. */
+function light() {
+  const { scores, place } = steps[told - 1];
   for (const [seat, vp] of scores.entries()) {
     the(`[data-part="seat ${seat + 1}"] [data-vp]`, $("board")).textContent = `${vp} VP`;
   }
+  mark([["part", place]]);
+}
+
+/** Show the steps up to a number. */
+function tellUpTo(number) {
+  the("table", $("final")).append(...steps.slice(told, number).map(rowsOf));
+  told = number;
+  light();
+  $("final-steps").hidden = isTold();
+  document.body.classList.toggle("scoring", !isTold());
+  if (isTold()) tellEnd();
+}
+
+/** @param {State} state */
+function startFinal({ names, task }) {
+  told = 0;
+  if (task) the("h2", $("finished")).textContent = "Task payoffs";
+  const heads = names.map((name, seat) => `${seat + 1} ${name}`);
+  $("final").replaceChildren(table("table", heads, []));
+  $("final-next").onclick = () => tellUpTo(told + 1);
+  $("final-all").onclick = () => tellUpTo(steps.length);
+  tellUpTo(isAwaited ? 1 : steps.length);
 }
 
 /** @param {State} state */
 export function showFinal(state) {
   $("finished").hidden = !state.over;
   $("choices").hidden = state.over;
-  if (!state.final || left) return;
-  const steps = (left = [...state.final]);
-  if (state.task) the("h2", $("finished")).textContent = "Task payoffs";
-  const head = (name, seat) => el(`th.seat-${seat}`, { scope: "col" }, `${seat + 1} ${name}`);
-  const shown = table("table", state.names.map(head), []);
-  shown.ariaLive = "polite";
-  const step = () => {
-    const one = steps.shift();
-    if (!one) return;
-    const cell = (vp, seat) => {
-      const gain = one.vp?.[seat] ?? 0;
-      return el("td", gain > 0 && el("b", `+${gain} `), `${vp}`);
-    };
-    const pays = (vp) => el("td", el("b", (vp > 0 ? "+" : "") + signed(vp)));
-    const what = { scope: "rowgroup", colspan: state.names.length };
-    shown.append(
-      el(
-        "tbody",
-        el("tr", el("th", what, one.text)),
-        el("tr", one.pays?.map(pays) ?? one.scores.map(cell)),
-      ),
-    );
-    score(one.scores);
-    mark(one.place ? [["part", one.place]] : []);
-    more.hidden = rest.hidden = isTold();
-    document.body.classList.toggle("scoring", !isTold());
-    $("final").scrollTop = $("final").scrollHeight;
-    if (isTold()) tellEnd();
-  };
-  const more = el("button#final-next.primary", { onclick: step }, "next step");
-  const all = () => {
-    while (steps.length) step();
-  };
-  const rest = el("button#final-all", { onclick: all }, "show all");
-  $("final").replaceChildren(shown);
-  $("final-steps").replaceChildren(more, rest);
-  if (steps.length) step();
+  const isNew = !steps.length;
+  steps = state.final ?? [];
+  isAwaited ||= !state.over;
+  if (!state.over) document.body.classList.remove("scoring");
+  else if (isNew) startFinal(state);
+  else light();
 }

@@ -2,11 +2,11 @@
 // can't be chosen, the reason with a link to the rule.
 import { PARTS, meant } from "./board.js";
 import { isLegal, say, whyNot } from "./choices.js";
-import { $, el, ruleLink } from "./dom.js";
+import { $, ruleLink, the } from "./dom.js";
 import { linked } from "./rules.js";
 import { latest, onState } from "./seat.js";
 
-const tip = el("div.tip", { role: "status", hidden: true });
+const tip = the(".tip");
 /** @type {number | null} */
 let refused = null; // the step to which a refusal belongs, which stays until it is put away
 
@@ -56,7 +56,6 @@ function click(event) {
 }
 
 export function setUpExplaining() {
-  document.body.append(tip);
   $("board").onclick = click;
   $("board").onpointermove = hover;
   $("board").onpointerleave = () => refused ?? hide();

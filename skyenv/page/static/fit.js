@@ -5,8 +5,13 @@ import { isUpright } from "./board.js";
 import { $, $$ } from "./dom.js";
 import { latest, onState, positionOf } from "./seat.js";
 
-const root = document.documentElement.style;
 let brought = "";
+
+/** Have style sheets know the height of a part. */
+export function tellHeight(name, part) {
+  const root = document.documentElement.style;
+  new ResizeObserver(() => root.setProperty(name, `${part.offsetHeight}px`)).observe(part);
+}
 
 /** @param {State} state */
 function showCards({ decision, over, seat: own }) {
@@ -56,6 +61,5 @@ export function setUpFit() {
   onState(() => fitHole($("recent"), $("board")));
   onState(showCards);
   onState(() => requestAnimationFrame(bring)); // the page is laid out then, once for all
-  const measure = () => root.setProperty("--sheet", `${$("dock").offsetHeight}px`);
-  new ResizeObserver(measure).observe($("dock"));
+  tellHeight("--sheet", $("dock"));
 }

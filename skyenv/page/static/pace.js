@@ -1,5 +1,6 @@
 // The pace of a game: paused, stepped, and shown one by one; forced moves; long agents' turns.
 import { send } from "./api.js";
+import { isCalm } from "./board.js";
 import { $, el } from "./dom.js";
 import { tell } from "./events.js";
 import { bidFor } from "./proxy.js";
@@ -21,7 +22,6 @@ import { doing } from "./thinking.js";
 // ---- Alea's cards, turned up one by one before the table shows the result ----
 
 const [LONGEST, LINGER] = [1500, 2500]; // milliseconds: for a card; until they are taken away
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
 /** @type {(() => void) | null} */
 let waiting = null; // what turns up the next card, while there is one
 let all = false; // whether the rest comes at once
@@ -48,7 +48,7 @@ function pause(seconds) {
 /** @param {State} state */
 export async function showAlea(state) {
   if (!state.alea.length || !seat.state) return;
-  const atOnce = calm.matches || state.pause === 0;
+  const atOnce = isCalm.matches || state.pause === 0;
   all = atOnce;
   document.body.classList.toggle("turning", !atOnce);
   clearTimeout(removal);
@@ -141,7 +141,6 @@ export function setUpPace(changed) {
   });
   onArrival(showAlea);
   onState(takeAway);
-  $("choices").before(line);
   onState(showTurn);
 }
 
@@ -168,7 +167,7 @@ export async function playForced(state) {
 // ---- long agents' turns ----
 
 const SOON = 2; // seconds in which nothing is said
-const line = el("p#thinking.card", { role: "timer", "aria-live": "off", hidden: true });
+const line = $("thinking");
 let shown = -1; // the step
 let clock = 0;
 

@@ -1,7 +1,7 @@
 // The client of one seat: the latest state, requests, and updates.
 import { ask, send, whole } from "./api.js";
-import { digestsOf, isUpright, merged } from "./board.js";
-import { $, note as tell, onReturn } from "./dom.js";
+import { digestsOf, isUpright, markLegal, merged } from "./board.js";
+import { $, $$, note as tell, onReturn } from "./dom.js";
 import { storeName, storedName, theme } from "./settings.js";
 
 export const api = `/api/seats/${location.pathname.split("/").pop()}`;
@@ -187,10 +187,15 @@ function fail(error) {
   else showOffline(!$("table").hidden); // a seat that isn't taken has no connection
 }
 
-/** Say that the server is away: its choices do nothing then. */
-function showOffline(isAway) {
-  $("offline").hidden = !isAway;
-  for (const id of ["choices", "undo"]) $(id).inert = isAway;
+/** Whether the server is away. */
+export const isAway = () => !$("offline").hidden;
+
+/** Say that the server is away, or back: whatever asks it is off meanwhile. */
+function showOffline(away) {
+  if (isAway() === away) return;
+  $("offline").hidden = !away;
+  for (const part of $$("[data-asks]")) part.inert = away;
+  markLegal($("board"));
 }
 
 async function retry() {

@@ -21,7 +21,7 @@ import { setUpPeople, showInvitations } from "./people.js";
 import { setUpProxy } from "./proxy.js";
 import { setUpPuzzle } from "./puzzle.js";
 import { linked, setUpHeader } from "./rules.js";
-import { api, attempt, begin, latest, load, onState, take, undo } from "./seat.js";
+import { api, attempt, begin, isAway, latest, load, onState, take, undo } from "./seat.js";
 import { bindSetting, confirmed, isForced, kept, setOn } from "./settings.js";
 import { setUpSound } from "./sound.js";
 import { setUpLesson } from "./tutorial.js";
@@ -76,7 +76,7 @@ function setUpKeys() {
   $("keys-open").onclick = showKeys;
   addEventListener("keydown", (event) => {
     const { key } = event;
-    if (isMeantElsewhere(event) || $("table").hidden) return;
+    if (isMeantElsewhere(event) || $("table").hidden || isAway()) return;
     const act = others.get(key);
     if (act) act();
     else if (!/^[a-z]$/.test(key) || !choiceKey(key)) return;

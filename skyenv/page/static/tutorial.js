@@ -4,7 +4,7 @@ import { isSmall } from "./around.js";
 import { actionsOf } from "./board.js";
 import { begun } from "./choices.js";
 import { $, $$, isNews, ruleLink } from "./dom.js";
-import { bring } from "./fit.js";
+import { bring, tellHeight } from "./fit.js";
 import { BID_DONE, USUAL } from "./game.js";
 import { linked, worded } from "./rules.js";
 import { api, attempt, onState, seat } from "./seat.js";
@@ -20,15 +20,11 @@ function setUp() {
   $("lesson-back").onclick = () => repeat({});
   $("lesson-restart").onclick = () => repeat({ restart: true });
   $("lesson-leave").onclick = leave;
-  $("lesson-game").href = at("/");
-  $("lesson-puzzle").href = at("/puzzle");
   const put = () => (isSmall.matches ? $("table") : $("dock")).before(whole);
   put();
   isSmall.addEventListener("change", put);
   new MutationObserver(mark).observe($("table"), { childList: true, subtree: true });
-  const root = document.documentElement.style;
-  const measure = () => root.setProperty("--told", `${whole.offsetHeight}px`);
-  new ResizeObserver(measure).observe(whole);
+  tellHeight("--told", whole);
 }
 
 /** Small screens show two lines, until more is asked for. */

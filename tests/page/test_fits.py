@@ -26,6 +26,8 @@ CARD: Final = range(70, 91)
 # The board's share of the height of small screens.
 LEAST_BOARD: Final = 0.55
 LEAST_OF_LOW: Final = 0.35
+# Pixels: what is new, in three lines.
+MOST_NEWS: Final = 60
 _MEASURE: Final = """
     const box = (part) => {
       const rect = document.querySelector(part)?.getBoundingClientRect();
@@ -120,6 +122,7 @@ def test_the_board_keeps_half_of_small_screens(
     parts = {"auction": ["tray", "foot", "news"], "puzzle": ["tray", "foot"]}
     check_inside(sizes, "dock", *parts.get(position, ["strip"]))
     assert position not in parts or sizes["tray"][3] <= sizes["foot"][1], sizes
+    assert not sizes["news"] or sizes["news"][3] - sizes["news"][1] <= MOST_NEWS, sizes
     low = sizes["dock"][1] if size[0] < size[1] else size[1]
     told = sizes["told"][3] if sizes["told"] else 0
     seen = min(low, sizes["board"][3]) - max(told, sizes["board"][1])

@@ -22,6 +22,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from skyenv.errors import shown
 from skyenv.page.errors import PageError, StorageError
+from skyenv.page.strengths import called
 from skyenv.render.words import seat_label
 
 # In place of an agent's name: a person plays the seat.
@@ -116,10 +117,10 @@ class StoredGame:
 
     def names(self, links: "Iterable[Link]", seat: int | None = None) -> list[str]:
         """Return the players' names as a seat sees them: people's from the links, and agents'."""
-        called = {link.seat: link.name for link in links}
-        people = [called.get(each) or f"Player {seat_label(each)}" for each in range(self.players)]
+        given = {link.seat: link.name for link in links}
+        people = [given.get(each) or f"Player {seat_label(each)}" for each in range(self.players)]
         return [
-            "you" if each == seat else people[each] if player == HUMAN else player
+            "you" if each == seat else people[each] if player == HUMAN else called(player)
             for each, player in enumerate(self.agents)
         ]
 

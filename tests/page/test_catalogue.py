@@ -3,8 +3,9 @@
 import pytest
 from pages import quick_catalogue
 
-from skyenv.page.agents.catalogue import REFERENCES, STRONGEST, catalogue, strengths
+from skyenv.page.agents.catalogue import UNLISTED, catalogue
 from skyenv.page.errors import PageError
+from skyenv.page.strengths import STRONGEST, WORDS, strengths
 
 
 def test_unknown_agents_are_refused() -> None:
@@ -14,10 +15,17 @@ def test_unknown_agents_are_refused() -> None:
 
 def test_coverage_bots_are_offered_only_if_asked_for() -> None:
     assert {"crowd", "hoard"}.isdisjoint(catalogue().names)
-    assert catalogue(["hoard"]).names[:2] == ["hoard", "appraiser"]
+    assert catalogue(["hoard"]).names == ["hoard", *WORDS]
 
 
-def test_four_strengths_are_shown_first_and_no_references() -> None:
+def test_unlisted_agents_still_play_and_are_listed_if_asked_for() -> None:
+    """Games stored with them go on."""
+    assert UNLISTED.isdisjoint(catalogue().names)
+    assert catalogue()["bidder"].name == "bidder"
+    assert catalogue(["bidder"]).names[0] == "bidder"
+
+
+def test_four_strengths_are_shown_first() -> None:
     """Each group rises; agents that aren't on offer are left out."""
     found = strengths(catalogue().names)
     assert [one["first"] for one in found] == [True] * 4 + [False] * (len(found) - 4)
@@ -27,6 +35,4 @@ def test_four_strengths_are_shown_first_and_no_references() -> None:
         assert len(points) >= 2
         assert points == sorted(points)
     assert found[3]["agent"] == STRONGEST[0]
-    assert catalogue().names[-len(REFERENCES) :] == [*REFERENCES]
-    assert {one["agent"] for one in found}.isdisjoint(REFERENCES)
     assert [one["agent"] for one in strengths(["greedy", "bidder"])] == ["greedy"]

@@ -36,6 +36,7 @@ def test_names_are_normalized(value: str, name: str) -> None:
         "a\u202eb",
         "a\u200bb",
         "you",
+        "Banker",
         " YOU ",
         "ｙｏｕ",
         "Greedy",

@@ -78,4 +78,4 @@ def test_the_lesson_is_completed_by_clicks(page: Browser, site: Site, phone: boo
     )
     if phone:
         page.click("#lesson-more")
-    follow(page, [("click #lesson-leave", "#leads", "greedy"), ("", "#lesson", GONE)])
+    follow(page, [("click #lesson-leave", "#leads", "Banker"), ("", "#lesson", GONE)])

@@ -1,8 +1,6 @@
-"""The agents on offer: those named when the server started, and the strengths that the lobby
-suggests.
-"""
+"""The agents on offer: those named when the server started, and the lobby's strengths."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -13,9 +11,9 @@ from skyenv.agents import (
     check_specification,
     make_agent,
 )
-from skyenv.arena import ladder
 from skyenv.errors import shown
 from skyenv.page.errors import PageError
+from skyenv.page.strengths import WORDS
 
 
 @dataclass(frozen=True)
@@ -65,14 +63,17 @@ class Catalogue:
 
     Args:
         entries: the agents, in the order of the page's choice list.
+        unlisted: names of those that the list leaves out.
 
     Attributes:
+        names: the names in the list, in its order.
         readiness: the state of each agent, by name; agents given as objects are ready. Updated by
             :mod:`skyenv.page.agents.preparing`.
     """
 
-    def __init__(self, entries: Iterable[CatalogueEntry]) -> None:
+    def __init__(self, entries: Iterable[CatalogueEntry], unlisted: Collection[str] = ()) -> None:
         self._entries: dict[str, CatalogueEntry] = {entry.name: entry for entry in entries}
+        self.names = [name for name in self._entries if name not in unlisted]
         self.readiness = {
             name: Readiness()
             if isinstance(entry.source, str)
@@ -80,17 +81,10 @@ class Catalogue:
             for name, entry in self._entries.items()
         }
 
-    @property
-    def names(self) -> list[str]:
-        """Return the names, in the order of the choice list."""
-        return list(self._entries)
-
     def describe(self) -> list[dict[str, Any]]:
-        """Return each agent for the page: `name`, `ready` and the fields of :class:`Readiness`."""
-        return [
-            {"name": name, "ready": one.state == "ready", **vars(one)}
-            for name, one in self.readiness.items()
-        ]
+        """Return each listed agent: `name`, `ready` and the fields of :class:`Readiness`."""
+        states = [(name, self.readiness[name]) for name in self.names]
+        return [{"name": name, "ready": one.state == "ready", **vars(one)} for name, one in states]
 
     def __getitem__(self, name: str) -> CatalogueEntry:
         """Return the entry of a name; nothing is imported.
@@ -100,14 +94,23 @@ class Catalogue:
         """
         if name not in self._entries:
             raise PageError(
-                f"there is no agent {shown(name)} here; choose from {', '.join(self._entries)}", 404
+                f"there is no agent {shown(name)} here; choose from {', '.join(self.names)}", 404
             )
         return self._entries[name]
 
 
+# Registered agents that are for measuring, or that have other options in the lobby.
+UNLISTED: Final = frozenset(
+    {
+        *("appraiser", "bidder", "builder", "ismcts", "ismcts-trained", "random", "rollout"),
+        *("trained-2026a", "trained-2026b"),
+    }
+)
+
+
 def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
-    """Return the requested agents, then all registered ones (:func:`skyenv.agents.agent_names`)
-    and those of :data:`STRENGTHS`, the REFERENCES last.
+    """Return the requested agents, those of the lobby, then all others that are registered
+    (:func:`skyenv.agents.agent_names`), of which UNLISTED are in no list unless requested.
 
     No agent is imported.
 
@@ -120,63 +123,6 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     asked = list(dict.fromkeys(specifications))
     for specification in asked:
         check_specification(specification)
-    others = [*agent_names(), *(name for name, _ in STRENGTHS.values())]
-    names = dict.fromkeys([*asked, *sorted(others, key=REFERENCES.__contains__)])
-    return Catalogue(CatalogueEntry(name, name) for name in names)
-
-
-# ---- strengths ----
-
-PLAYERS: Final = 2
-# The players and side of the ladder from which points come; the lobby sets up the same table.
-SIDE: Final = "front"
-# By the names that the lobby gives them, from the weakest: agents about 150 points apart, and how
-# each plays.
-STRENGTHS: Final = {
-    "Tourist": ("greedy-4vp", "Guesses a lot: most of its moves cost it points."),
-    "Shopkeeper": ("greedy-2.5vp", "Sees the points on the board, but often takes less."),
-    "Landlord": ("greedy-1.5vp", "Takes good moves, with a slip in most turns."),
-    "Broker": ("greedy-1vp", "Takes the points at hand, with a slip now and then."),
-    "Banker": ("greedy", "Takes the most points available now and never looks ahead."),
-    "Surveyor": ("rollout-16", "Tries its best moves in a few quick games."),
-    "Planner": ("ismcts-100", "Searches a few moves ahead, a hundred times."),
-    "Architect": ("trained", "A neural network trained by self-play. It moves at once."),
-    "Developer": (
-        "ismcts-trained-1000",
-        "The Architect's network, searching a few moves ahead.",
-    ),
-    "Tycoon": ("lookahead", "The Architect's network, which plays its best moves out first."),
-}
-# Those that are shown first; the others are behind "more".
-OFFERED: Final = ("Shopkeeper", "Banker", "Architect", "Tycoon")
-# Agents for measuring, which lists show last.
-REFERENCES: Final = ("bidder", "builder", "random", "trained-2026a", "trained-2026b")
-# The agents that replays suggest first.
-STRONGEST: Final = ("lookahead", "ismcts-trained-1000", "trained", "appraiser", "greedy")
-
-
-def strengths(offered: Container[str]) -> list[dict[str, Any]]:
-    """Return the lobby's suggestions: those of OFFERED, then the others, each from the weakest
-    agent to the strongest.
-
-    Args:
-        offered: names of the agents that can be chosen; others are left out.
-
-    Returns:
-        For each agent the lobby's name for it, its own, points on the published ladder (400 more
-        are odds of 10 to 1; None if it isn't on the ladder), how it plays, and whether it is one
-        of OFFERED.
-    """
-    rated = ladder.read(ladder.path_of(PLAYERS, SIDE))["agents"]
-    points = {agent["name"]: float(agent["rating"]["mean"]) for agent in rated}
-    return [
-        {
-            "word": word,
-            "agent": STRENGTHS[word][0],
-            "rating": points.get(STRENGTHS[word][0]),
-            "style": STRENGTHS[word][1],
-            "first": word in OFFERED,
-        }
-        for word in sorted(STRENGTHS, key=lambda word: word not in OFFERED)
-        if STRENGTHS[word][0] in offered
-    ]
+    names = dict.fromkeys([*asked, *WORDS, *agent_names()])
+    entries = (CatalogueEntry(name, name) for name in names)
+    return Catalogue(entries, UNLISTED.difference(asked))

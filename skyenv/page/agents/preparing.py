@@ -17,6 +17,7 @@ from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
 from skyenv.page.agents.jobs import advise, move
 from skyenv.page.agents.puzzles import puzzle, reply
 from skyenv.page.errors import PageError
+from skyenv.page.strengths import called
 from skyenv.page.workers import Report, Workers
 from skyenv.rules.compile_progress import progress_to
 from skyenv.rules.compiling import COMPILED
@@ -122,7 +123,7 @@ class Preparation:
         """
         one = self._catalogue.readiness.get(name)
         if one is not None and one.state == "failed":
-            raise PageError(f"{name} can't play: {one.error}", 409)
+            raise PageError(f"{called(name)} can't play: {one.error}", 409)
 
     async def agent(self, name: str) -> None:
         """Wait until an agent of the catalogue can play. It is compiled at once, in parallel to
@@ -142,13 +143,13 @@ class Preparation:
                 compilation, as by :func:`step`; `left` of `whole`: seconds, as far as known;
                 `agents`: as from :meth:`Catalogue.describe`.
         """
-        states = {one.state for one in self._catalogue.readiness.values()}
+        agents = self._catalogue.describe()
         return {
-            "ready": states <= {"ready", "failed"},
+            "ready": {one["state"] for one in agents} <= {"ready", "failed"},
             **self._step,
             "left": self._left(),
             "whole": sum(SECONDS.values()),
-            "agents": self._catalogue.describe(),
+            "agents": agents,
         }
 
     # ---- compilation ----

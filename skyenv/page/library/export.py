@@ -17,7 +17,7 @@ from skyenv.render.colours import VARIABLES, theme_named, variables
 
 # Concatenated in this order they are one script: each uses only what precedes it.
 SCRIPTS: Final = (
-    *("api.js", "format.js", "dom.js", "settings.js"),
+    *("game.js", "api.js", "format.js", "dom.js", "settings.js"),
     *("board.js", "around.js", "viewer.js", "export.js"),
 )
 # Longest game, in actions, that the server exports: about 2 MB, and two minutes of a worker.

@@ -17,6 +17,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.library.chart import NARROW as NARROW_CHART
 from skyenv.page.library.chart import NOW, VP, Kind, Rows, chart
 from skyenv.page.storage import Storage
+from skyenv.page.strengths import called
 from skyenv.page.view.payloads import NARROW, WIDE, Payload, task_label
 from skyenv.records import GameLines, iter_games
 from skyenv.render import words
@@ -37,11 +38,11 @@ REPLAYS: Final = 8
 
 
 def shown_names(header: Event) -> list[str]:
-    """Return the agents' names in a record's header, printable and shortened; "" for seats without
-    a name.
+    """Return the agents' names in a record's header as the page calls them, printable and
+    shortened; "" for seats without a name.
     """
     names = header["agents"] or [""] * header["players"]
-    return ["".join(c for c in name if c.isprintable())[:LONGEST_NAME] for name in names]
+    return ["".join(c for c in called(name) if c.isprintable())[:LONGEST_NAME] for name in names]
 
 
 def summaries(content: bytes) -> list[Payload]:

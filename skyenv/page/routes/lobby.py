@@ -9,7 +9,6 @@ from starlette.routing import BaseRoute, Route
 
 from skyenv.checks import check_integer
 from skyenv.engine.openings import TASK_TEXTS, TASKS
-from skyenv.page.agents.catalogue import strengths
 from skyenv.page.errors import PageError
 from skyenv.page.requests import (
     browser_of,
@@ -23,6 +22,7 @@ from skyenv.page.requests import (
     server_of,
 )
 from skyenv.page.storage import HUMAN, Storage
+from skyenv.page.strengths import strengths
 from skyenv.page.table.new_games import GameRequest
 from skyenv.page.view.payloads import Payload
 from skyenv.render.words import seat_name

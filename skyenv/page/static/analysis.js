@@ -3,7 +3,7 @@
 import { ask, at, send } from "./api.js";
 import { PARTS, actionsOf } from "./board.js";
 import { $, $$, el, leaveBy, note, table, the } from "./dom.js";
-import { percent, signed } from "./format.js";
+import { called, percent, signed } from "./format.js";
 import { ESTIMATOR, MOVE, NUM_PLACES, PASS, STRONGEST } from "./game.js";
 import { theme } from "./settings.js";
 import { hintTable, sureText, think } from "./thinking.js";
@@ -39,7 +39,8 @@ export function tools(viewer, place) {
 function offer(select, agents, chosen) {
   const usual = STRONGEST.filter((name) => agents.includes(name));
   const others = agents.filter((name) => !usual.includes(name));
-  const option = (name) => el("option", { selected: name === chosen }, name);
+  const option = (name) =>
+    el("option", { value: name, title: name, selected: name === chosen }, called(name));
   select.append(...usual.map(option));
   if (others.length) select.append(el("optgroup", { label: "more" }, others.map(option)));
   return select;
@@ -253,7 +254,7 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
     find("found").hidden = !lines.length;
     find("mistakes").replaceChildren(...lines);
     find("faultless").hidden = lines.length || state !== "done";
-    find("faultless").textContent = `${agent} found no better choice.`;
+    find("faultless").textContent = `${called(agent)} found no better choice.`;
   }
 }
 
@@ -291,7 +292,8 @@ function simulating(viewer, { api, agents, find }) {
   function show(answer) {
     const one = ({ share, interval, vp, margin }, seat) => {
       const within = interval.map(percent).join(" to ");
-      const wins = `${answer.agents[seat]} wins ${percent(share)} (95 % interval ${within})`;
+      const agent = called(answer.agents[seat]);
+      const wins = `${agent} wins ${percent(share)} (95 % interval ${within})`;
       return el(
         "div",
         el("h2", viewer.names[seat]),

@@ -19,12 +19,12 @@ export function showEnded() {
   const { ended, seat, people, watching } = latest();
   $("ended").hidden = $("analyse").hidden = !ended || !isTold();
   if (!ended || !isTold()) return;
-  const others = people.seats.filter(({ is_agent }) => is_agent);
+  const others = people.seats.filter(({ agent }) => agent);
   const told = ended.sentences.map(sentence);
   if (!watching && others.length === 1 && people.seats.length === 2) {
-    const [{ name }] = others;
-    playedAgainst(name, api, ended.winners.includes(seat ?? -1) ? 1 / ended.winners.length : 0);
-    told.push(el("li", `Your record against ${name}: ${recordOf(name)}.`));
+    const [{ name, agent }] = others;
+    playedAgainst(agent, api, ended.winners.includes(seat ?? -1) ? 1 / ended.winners.length : 0);
+    told.push(el("li", `Your record against ${name}: ${recordOf(agent)}.`));
   }
   $("ended").replaceChildren(...told);
 }

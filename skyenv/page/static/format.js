@@ -1,4 +1,8 @@
 // Numbers, times and names as texts.
+import { WORDS } from "./game.js";
+
+/** The page's name of an agent. */
+export const called = (agent) => WORDS.find(([name]) => name === agent)?.[1] ?? agent;
 
 export const many = (number, unit) =>
   `${number.toLocaleString()} ${unit}${number === 1 ? "" : "s"}`;

@@ -16,4 +16,16 @@ export const CARD_STEP = 26;
 export const CARDS_LEAVE = 128;
 export const USUAL = "greedy";
 export const ESTIMATOR = "trained";
-export const STRONGEST = ["lookahead", "ismcts-trained-1000", "trained", "appraiser", "greedy"];
+export const STRONGEST = ["lookahead", "ismcts-trained-1000", "trained", "greedy"];
+export const WORDS = [
+  ["greedy-4vp", "Tourist"],
+  ["greedy-2.5vp", "Shopkeeper"],
+  ["greedy-1.5vp", "Landlord"],
+  ["greedy-1vp", "Broker"],
+  ["greedy", "Banker"],
+  ["rollout-16", "Surveyor"],
+  ["ismcts-100", "Planner"],
+  ["trained", "Architect"],
+  ["ismcts-trained-1000", "Developer"],
+  ["lookahead", "Tycoon"],
+];

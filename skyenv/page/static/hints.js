@@ -1,6 +1,7 @@
 // Hints for this seat, or in a game between agents.
 import { ask } from "./api.js";
 import { $, $$, el } from "./dom.js";
+import { called } from "./format.js";
 import { STRONGEST } from "./game.js";
 import { isPacing, togglePause } from "./pace.js";
 import { api, attempt, latest, onState, seat } from "./seat.js";
@@ -11,7 +12,8 @@ let asked = null; // the agent that is thinking: its name, its abort, a promise 
 
 async function loadAdvisers() {
   const { agents } = await ask("/api/options");
-  const option = ({ name, description }) => el("option", { title: description }, name);
+  const option = ({ name, description }) =>
+    el("option", { value: name, title: description }, called(name));
   $("adviser").replaceChildren(...agents.map(option));
   $("adviser").value = STRONGEST.find((name) => agents.some((one) => one.name === name));
   if (seat.state) showHints(seat.state);

@@ -1,7 +1,7 @@
 // The published ladders: ratings, and the results of each pair.
 import { ask, at } from "./api.js";
 import { $, el, note, the } from "./dom.js";
-import { many, percent, signed } from "./format.js";
+import { called, many, percent, signed } from "./format.js";
 import { setUpHeader } from "./rules.js";
 
 const fixed = (number, digits = 1) => signed(number.toFixed(digits));
@@ -64,7 +64,12 @@ function showRatings({ agents }) {
     el(
       "tr",
       number(`${rank + 1}`),
-      el("th.wrap", { scope: "row" }, name, el("div.small.what", description)),
+      el(
+        "th.wrap",
+        { scope: "row" },
+        called(name),
+        el("div.small.what", `${name}: ${description}`),
+      ),
       number(
         el("b", fixed(rating.mean, 0)),
         ` [${fixed(rating.low, 0)}, ${fixed(rating.high, 0)}]`,
@@ -87,12 +92,13 @@ function showMatrix(ladder, one, other) {
     const share = played?.mean ?? ladder.predicted[row][column];
     const text = (100 * share).toFixed(0);
     const [first, second] = [names[row], names[column]];
+    const [winner, loser] = [first, second].map(called);
     const predicted = played ? "" : ", as predicted";
     const hue = share >= 0.5 ? "--seat-3" : "--seat-0";
     const depth = Math.round(60 * Math.abs(share - 0.5));
     const attributes = {
       "aria-pressed": `${row === one && column === other}`,
-      "aria-label": `${first} wins ${text} % against ${second}${predicted}`,
+      "aria-label": `${winner} wins ${text} % against ${loser}${predicted}`,
       style: `background:color-mix(in srgb, var(${hue}) ${depth}%, var(--card))`,
       onclick: () => go(here(ladder, { one: first, other: second })),
     };
@@ -101,17 +107,17 @@ function showMatrix(ladder, one, other) {
   const row = (name, number) =>
     el(
       "tr",
-      el("th", { scope: "row" }, name),
+      el("th", { scope: "row" }, called(name)),
       names.map((_, column) => cell(number, column)),
     );
-  const heads = names.map((name) => el("th", { scope: "col" }, name));
+  const heads = names.map((name) => el("th", { scope: "col" }, called(name)));
   the("thead", $("matrix")).replaceChildren(el("tr", el("td"), heads));
   $("matrix").tBodies[0].replaceChildren(...names.map(row));
 }
 
 /** The results of a pair, in sentences. */
 function told(ladder, one, other) {
-  const first = ladder.agents[one].name;
+  const first = called(ladder.agents[one].name);
   const played = ladder.pairs[one][other];
   const among = ladder.players > 2 ? ", including tables with other agents" : "";
   return [
@@ -130,7 +136,9 @@ function showPair(ladder, one, other) {
   const names = ladder.agents.map((each) => each.name);
   for (const [id, chosen] of Object.entries({ one, other })) {
     $(id).replaceChildren(
-      ...names.map((name, place) => el("option", { selected: place === chosen }, name)),
+      ...names.map((name, place) =>
+        el("option", { value: name, selected: place === chosen }, called(name)),
+      ),
     );
     $(id).onchange = () => go(here(ladder, { one: $("one").value, other: $("other").value }));
   }
@@ -150,7 +158,7 @@ function show() {
   const isFocused = document.activeElement?.closest("#matrix button");
   $("about").textContent =
     `${many(games, "game")} of ${paired_seeds} paired seeds, ${date}. The mean rating of ` +
-    `${anchors.names.join(", ")} is ${anchors.points}; 400 more are odds of 10 to 1. ` +
+    `${anchors.names.map(called).join(", ")} is ${anchors.points}; 400 more are odds of 10 to 1. ` +
     "Intervals are 95 %.";
   showWhich(ladder);
   showRatings(ladder);

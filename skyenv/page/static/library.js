@@ -2,7 +2,7 @@
 // links lead to another.
 import { ask } from "./api.js";
 import { $, $$, el, note, the } from "./dom.js";
-import { many, when } from "./format.js";
+import { called, many, when } from "./format.js";
 import { setUpHeader } from "./rules.js";
 
 const form = $("filters");
@@ -50,7 +50,8 @@ function row(game) {
   const name = (text, seat) => {
     const won = game.winners.includes(seat);
     const mark = won && el("span.unseen", " (won)");
-    return el(won ? "span.won" : "span", text || `seat ${seat + 1}`, mark);
+    const words = called(text) || `seat ${seat + 1}`;
+    return el(won ? "span.won" : "span", { title: text }, words, mark);
   };
   const cell = (label, value) => el("td", { "data-name": label }, value);
   const number = (label, value) => el("td.number", { "data-name": label }, value);
@@ -96,7 +97,9 @@ async function look() {
     $("complaints").hidden = !state.damaged;
     $("damaged").textContent = `Files with damaged parts, which are left out: ${state.damaged}`;
     the("ul", $("complaints")).replaceChildren(...state.complaints.map((one) => el("li", one)));
-    $("agents").replaceChildren(...state.agents.map((name) => el("option", { value: name })));
+    $("agents").replaceChildren(
+      ...state.agents.map((name) => el("option", { value: name }, called(name))),
+    );
     if (state.games !== known) await load();
     known = state.games;
     if (state.trouble) note(state.trouble);

@@ -1,7 +1,7 @@
 // The lobby: start or continue a game, open a record.
 import { ask, at, keys, send } from "./api.js";
 import { $, $$, el, leaveBy, note, onReturn, the } from "./dom.js";
-import { many, seatNames, signed, when } from "./format.js";
+import { called, many, seatNames, signed, when } from "./format.js";
 import { ESTIMATOR, USUAL } from "./game.js";
 import { follow, readiness } from "./preparing.js";
 import { setUpHeader } from "./rules.js";
@@ -43,9 +43,10 @@ function showStrengths(strengths) {
     const record = recordOf(agent);
     return el(
       "label.strength",
+      { title: agent },
       el("input", input),
       el("b", word),
-      el("span.rating", `${agent}, ${points}`),
+      el("span.rating", points),
       el(
         "span.style",
         style,
@@ -66,7 +67,8 @@ function showStrengths(strengths) {
   };
 }
 
-const options = () => agents.map((one) => el("option", { value: `agent:${one.name}` }, one.name));
+const options = () =>
+  agents.map((one) => el("option", { value: `agent:${one.name}` }, called(one.name)));
 
 /** Show whether each agent is ready; until then it can be chosen, and the game waits. */
 function showReadiness() {
@@ -74,8 +76,8 @@ function showReadiness() {
     const words = readiness(one);
     const name = CSS.escape(one.name);
     for (const option of $$(`option[value="agent:${name}"]`)) {
-      option.textContent = words ? `${one.name} (${words})` : one.name;
-      option.title = one.description;
+      option.textContent = called(one.name) + (words && ` (${words})`);
+      option.title = `${one.name}: ${one.description}`;
       option.disabled = one.state === "failed";
     }
     for (const place of $$(`[data-readiness="${name}"]`)) {

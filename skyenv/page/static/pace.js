@@ -179,11 +179,11 @@ function showTurn({ step, over, yours, people }) {
   line.hidden = true;
   const acting = $("board").querySelector("[data-acting]")?.dataset.acting;
   const player = people.seats[Number(acting)];
-  if (over || yours || !player?.is_agent) return;
+  if (over || yours || !player?.agent) return;
   let seconds = 0;
   clock = setInterval(() => {
     seconds += 1;
     line.hidden = latest().paused || seconds < SOON;
-    line.textContent = doing(player.name, seconds);
+    line.textContent = doing(player.agent, seconds);
   }, 1000);
 }

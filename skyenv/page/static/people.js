@@ -28,7 +28,7 @@ async function refresh() {
 
 function show(people) {
   if (!isNews($("people"), people)) return;
-  const persons = people.seats.filter((one) => !one.is_agent).length;
+  const persons = people.seats.filter((one) => !one.agent).length;
   $("people-list").replaceChildren(...people.seats.map(describe));
   $("people-list").hidden = persons < 2 && !people.watch;
   const others = people.spectators;
@@ -43,8 +43,8 @@ function show(people) {
 }
 
 /** The status of a seat's player, in words. */
-function stateOf({ is_agent, is_here, is_free, seen }) {
-  if (is_agent) return "";
+function stateOf({ agent, is_here, is_free, seen }) {
+  if (agent) return "";
   if (is_free) return "free";
   if (is_here) return "here";
   return seen ? `away since ${when(seen)}` : "not here yet";
@@ -59,7 +59,7 @@ const describe = (seat, number) =>
       `seat ${number + 1} `,
       el("b", seat.is_free ? "" : seat.name),
       " ",
-      seat.is_agent && el("span.mark", "agent"),
+      seat.agent && el("span.mark", { title: seat.agent }, "agent"),
       " ",
       el("span.small", stateOf(seat)),
     ),

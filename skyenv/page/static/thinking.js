@@ -1,7 +1,7 @@
 // Hints: requests to agents, with time spent, a stop button and a table of answers.
 import { ask } from "./api.js";
 import { el, table } from "./dom.js";
-import { percent, signed } from "./format.js";
+import { called, percent, signed } from "./format.js";
 import { follow, readiness } from "./preparing.js";
 
 let agents = []; // what the server says of them
@@ -13,7 +13,7 @@ follow((told) => {
 export function doing(name, seconds) {
   const agent = agents.find((one) => one.name === name);
   const words = agent ? readiness(agent) : "";
-  const does = words ? `${name}: ${words}` : `${name} is thinking`;
+  const does = called(name) + (words ? `: ${words}` : " is thinking");
   return `${does} … ${seconds ? `${seconds} s` : ""}`;
 }
 
@@ -33,7 +33,11 @@ export async function think(holder, name, address, signal) {
   signal.addEventListener("abort", abort);
   show();
   // Seconds aren't read aloud one by one.
-  const button = el("button.stop", { "aria-label": `stop asking ${name}`, onclick: abort }, "stop");
+  const button = el(
+    "button.stop",
+    { "aria-label": `stop asking ${called(name)}`, onclick: abort },
+    "stop",
+  );
   holder.replaceChildren(el("p.row.thinking", { "aria-live": "off" }, words, button));
   try {
     return await ask(address, { signal: stop.signal });
@@ -63,12 +67,12 @@ const KINDS = {
 function explained(hints, by) {
   const kinds = new Set(hints.map((hint) => KINDS[hint.kind]));
   const searched = ({ agent, tries: [done, most] }) =>
-    `${agent} has made ${done}${most > done ? ` of ${most}` : ""} simulations`;
+    `${called(agent)} has made ${done}${most > done ? ` of ${most}` : ""} simulations`;
   const parts = [
     `In the columns: ${[...kinds].join("; ")}`,
     ...hints.filter((hint) => hint.tries).map(searched),
     ...(by
-      ? [`“wins”: the chance to win after the choice, by ${by}: ≈ estimated, ± played out`]
+      ? [`“wins”: the chance to win after the choice, by ${called(by)}: ≈ estimated, ± played out`]
       : []),
   ];
   return `${parts.join(". ")}.`;
@@ -102,11 +106,11 @@ export function hintTable(hints, names) {
       hints.map((_, i) => el(isChosen[i] ? "td.chosen" : "td", told[i] ?? "")),
       win && el("td", chanceText(after, error, games)),
     );
-  const heads = ["choice", ...hints.map((hint) => hint.agent), ...(win ? ["wins"] : [])];
+  const heads = ["choice", ...hints.map((hint) => called(hint.agent)), ...(win ? ["wins"] : [])];
   const now = win?.map((share, seat) => `${names[seat]} ${percent(share)}`).join(", ");
   return el(
     "div.hint",
-    hints.map(({ agent, text }) => el("p", el("b", agent), ` would: ${text}`)),
+    hints.map(({ agent, text }) => el("p", el("b", called(agent)), ` would: ${text}`)),
     table("table", heads, [...rows.values()].map(row)),
     el("p.small", explained(hints, by)),
     win && el("p.wins", `Chance to win now${played ? `, by ${played} games` : ""}: ${now}.`),

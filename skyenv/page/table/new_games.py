@@ -12,6 +12,7 @@ from skyenv.errors import shown
 from skyenv.page.agents.catalogue import Catalogue
 from skyenv.page.errors import PageError
 from skyenv.page.storage import HUMAN
+from skyenv.page.strengths import STRENGTHS
 from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 from skyenv.seeds import HIGHEST_SEED
 
@@ -142,6 +143,6 @@ def checked_name(value: object, agents: Iterable[str]) -> str:
             f"a name must be at most {LONGEST_NAME} printable characters, not {shown(name)}"
         )
     meant = unicodedata.normalize("NFKC", name).casefold()
-    if _RESERVED.fullmatch(meant) or meant in {agent.casefold() for agent in agents}:
+    if _RESERVED.fullmatch(meant) or meant in {one.casefold() for one in (*agents, *STRENGTHS)}:
         raise PageError(f"{shown(name)} is reserved; choose another name")
     return name

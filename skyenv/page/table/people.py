@@ -85,7 +85,7 @@ def _seat(server: GameServer, session: Session, seat: int, link: Link) -> Payloa
     seats = [seat, *session.seats_at(way.screen if way else None)]
     return {
         "name": session.names(link.seat)[seat],
-        "is_agent": not is_person,
+        "agent": None if is_person else session.stored.agents[seat],
         "is_free": is_person and not (way and way.browser),
         "is_here": any(one.link.seat in seats for one in server.watchers(session.stored.id)),
         "seen": (way and way.browser and way.seen) or None,

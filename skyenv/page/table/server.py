@@ -23,6 +23,7 @@ from skyenv.page.cache import LRUCache
 from skyenv.page.errors import PageError, StorageError
 from skyenv.page.library.replays import StoredReplays
 from skyenv.page.storage import ANY_BROWSER, HUMAN, Link, Storage, StoredGame
+from skyenv.page.strengths import called
 from skyenv.page.table.new_games import AGENT, ME, GameRequest
 from skyenv.page.table.session import Position, Session
 from skyenv.page.teaching import tutorial
@@ -398,7 +399,7 @@ class GameServer:
         except Exception:  # an agent's code may raise anything; other games continue
             _log.exception("agent %s failed", name)
             # No details: an error could reveal legal actions, and so the hand.
-            session.trouble = f"{name} has failed; see the server's log"
+            session.trouble = f"{called(name)} has failed; see the server's log"
         finally:
             self._runners.pop(key, None)
         if session.trouble:

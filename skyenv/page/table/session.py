@@ -354,8 +354,8 @@ class Session:
         return self.stored.names(self.links, seat)
 
     def record(self, names: Sequence[str] | None = None) -> str:
-        """Return the game's record, with the players' `names`. Without them it names the agents,
-        and says how many decisions people took back after they had revealed something.
+        """Return the game's record, with people's `names`, of all seats. Without them it says how
+        many decisions people took back after they had revealed something.
 
         Raises:
             PageError: the game isn't over; a record contains every hidden card.
@@ -367,5 +367,6 @@ class Session:
             )
         taken_back = self.position.taken_back
         back = f" ({counted(taken_back, 'decision')} taken back)" if taken_back else ""
-        kinds = [name + back * (name == HUMAN) for name in self.stored.agents]
-        return self.game.to_record(names or kinds)
+        people = names or [HUMAN + back] * self.stored.players
+        kinds = zip(self.stored.agents, people, strict=True)
+        return self.game.to_record([name if kind == HUMAN else kind for kind, name in kinds])

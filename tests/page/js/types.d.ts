@@ -121,7 +121,7 @@ interface Ending {
 
 interface Person {
   name: string;
-  is_agent: boolean;
+  agent: string | null;
   is_free: boolean;
   is_here: boolean;
   seen: number | null;

@@ -191,6 +191,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("click #explain", "#explain:not(:checked)", HERE),
             ("click #explain", "#explain:checked", HERE),
             ("reload", "#news b", "New: Auctions"),
+            ("", "#explain:checked", HERE),  # in the same tab as before
         ],
     ),
     "the final scoring comes before the winner's name, and then what can be done": (

@@ -1,5 +1,5 @@
 // What this browser remembers: the theme, the player's name, switches, and confirmations.
-import { el } from "./dom.js";
+import { $$, el } from "./dom.js";
 
 /** A value stored in this browser; null if there is none, or pages may store nothing. */
 export function kept(name) {
@@ -59,6 +59,12 @@ export function bindSetting(box, name, changed = () => {}) {
     setOn(name, box.checked);
     changed();
   };
+}
+
+/** Have radio buttons show a stored choice and store another. */
+export function bindChoice(group, name) {
+  for (const one of $$("input", group)) one.checked ||= one.value === kept(name);
+  group.onchange = ({ target }) => keep(name, target.value);
 }
 
 /**

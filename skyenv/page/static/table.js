@@ -22,7 +22,7 @@ import { setUpProxy } from "./proxy.js";
 import { setUpPuzzle } from "./puzzle.js";
 import { linked, setUpHeader } from "./rules.js";
 import { api, attempt, begin, isAway, latest, load, onState, take, undo } from "./seat.js";
-import { bindSetting, confirmed, isForced, kept, setOn } from "./settings.js";
+import { bindChoice, bindSetting, confirmed, isForced, kept, setOn } from "./settings.js";
 import { setUpSound } from "./sound.js";
 import { setUpLesson } from "./tutorial.js";
 
@@ -109,6 +109,7 @@ setUpLesson();
 onState(playForced);
 setUpProxy(playForced);
 bindSetting($("ask-first"), "ask");
+bindChoice($("tabs"), "tab");
 setUpKeys();
 $("undo").onclick = undo;
 $("take-button").onclick = take;

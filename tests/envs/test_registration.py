@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 
+import pettingzoo
 import pytest
 
 from processes import printed
@@ -41,6 +42,8 @@ for name in sys.argv[1:]:
     assert name != "skyenv" or libraries & set(sys.modules) == before
 import gymnasium, pettingzoo
 print(gymnasium.make("skyenv/FifthAvenue-v0").unwrapped.core.illegal)
+if not hasattr(pettingzoo, "make"):  # before PettingZoo 1.27
+    sys.exit()
 env = pettingzoo.make("aec", "skyenv/fifth_avenue_v0", num_players=3)
 print(env, *env.possible_agents)
 print(*pettingzoo.make("parallel", "skyenv/fifth_avenue_v0").possible_agents)
@@ -51,7 +54,8 @@ print(pettingzoo.make("parallel", "skyenv/three_3_v0").unwrapped.games.options.t
 @pytest.mark.parametrize("order", ORDERS)
 def test_skyenv_imports_neither_library_but_registers_with_both(order: str) -> None:
     told = printed("-W", "error", "-c", IN_ORDER, *ORDERS[order])
-    assert told == "end\nfifth_avenue_v0 seat_0 seat_1 seat_2\nseat_0 seat_1\nthree-3\n"
+    made = "fifth_avenue_v0 seat_0 seat_1 seat_2\nseat_0 seat_1\nthree-3\n"
+    assert told == "end\n" + (made if hasattr(pettingzoo, "make") else "")
 
 
 PLAYS = """

@@ -27,6 +27,7 @@ FIRST_LEGAL = 0.67
 @pytest.fixture(scope="module")
 def strong(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small dataset, runs/strong."""
+    pytest.importorskip("minari")
     folder = tmp_path_factory.mktemp("libraries")
     games = "random hoard --games 2 --max-turns 6 --workers 1"
     assert main_of(f"dataset {games} -o {folder / 'runs' / 'strong'}") == 0

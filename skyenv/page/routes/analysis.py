@@ -17,6 +17,7 @@ from skyenv.page.agents.jobs import analyse, play_out
 from skyenv.page.errors import PageError
 from skyenv.page.requests import JOB_METHODS, browser_of, json_object, made, number, server_of, work
 from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
+from skyenv.page.strengths import called
 from skyenv.page.table.new_games import ME, GameRequest
 from skyenv.page.table.server import check_whole
 from skyenv.page.workers import Job, Name
@@ -34,7 +35,7 @@ async def _analysis(request: Request) -> tuple[Name, Job[PlayOuts]]:
     entry = server.catalogue[name]
     estimator = server.estimator()
     if estimator is None:
-        raise PageError(f"analyses need the agent {ESTIMATOR}, which isn't ready here", 409)
+        raise PageError(f"analyses need {called(ESTIMATOR)}, which isn't ready here", 409)
     record = await asyncio.to_thread(lambda: replay.record)
     return ("analysis", origin(request), entry.name), partial(
         analyse, record, entry, estimator, server.play_outs.copy()

@@ -359,11 +359,11 @@ class Storage:
     def claim(self, token: str, browser: str, name: str = "") -> bool:
         """Give a link to a browser, or rename its player; return whether the browser has it."""
         given = (
-            "UPDATE link SET browser = ?1, name = ?2"
-            " WHERE token = ?3 AND (browser IS NULL OR browser = ?1)"
+            "UPDATE link SET browser = ?, name = ?"
+            " WHERE token = ? AND (browser IS NULL OR browser = ?)"
         )
         with self.transaction() as connection:
-            return bool(connection.execute(given, (browser, name, token)).rowcount)
+            return bool(connection.execute(given, (browser, name, token, browser)).rowcount)
 
     def change_link(self, token: str, **values: object) -> None:
         """Store changed fields of a link.

@@ -226,7 +226,7 @@ def test_help_lists_every_option(
         "--players N [N ...] number of players (default: 2)",
         "--side {front,back} side of the board (default: front)",
         "names here numbers: --rate X 100 % or less (default: 0.5) --rows N games",
-        "-o FILE, --out FILE where (default: none)",
+        "--out FILE where (default: none)",  # after "-o," since Python 3.13, "-o FILE," before
         "--against AGENT [AGENT ...] opponents (default: random,greedy)",
         "--prior {greedy} what to start from (default: none)",
         "--resume resume an interrupted run",

@@ -1,6 +1,7 @@
 """The database: durability, limits, and refused files."""
 
 import stat
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -24,10 +25,10 @@ LATER: dict[str, Any] = {
 
 
 @pytest.fixture
-def storage() -> Storage:
-    storage = Storage(MEMORY)
-    storage.add_game(GAME, LINKS)
-    return storage
+def storage() -> Iterator[Storage]:
+    with closing(Storage(MEMORY)) as storage:
+        storage.add_game(GAME, LINKS)
+        yield storage
 
 
 def test_a_killed_process_loses_no_data_and_the_file_is_exclusive(tmp_path: Path) -> None:

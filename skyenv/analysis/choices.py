@@ -2,7 +2,8 @@
 
 The game's actions lay bids down card by card and take cards one by one. Here the actions of one
 choice belong together: their probabilities are multiplied along the path, and equivalent paths
-are one choice: bids of one total, and two cards in either order.
+are one choice: bids of one total, colour and highest card (AUC-5, AUC-10), and two cards in either
+order.
 
 Positions here are determinizations for a seat (:func:`imagined`), so hidden cards can't leak.
 """
@@ -21,6 +22,7 @@ from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
 from skyenv.render import words
 from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE
+from skyenv.rules.components import NUM_RANKS
 from skyenv.rules.state import NONE, PHASE_BID, PHASE_TAKE
 
 # Probability below which a path is pruned.
@@ -168,9 +170,12 @@ def valued(agent: Agent, state: RecordArray, worth: Vector) -> list[Choice]:
 
 def same(position: Any, path: Path) -> Hashable:
     """Return a key that is equal for equivalent choices of one position."""
-    if path[-1] == BID_DONE:
-        return total(position, path)
-    return frozenset(path)
+    if path[-1] != BID_DONE:
+        return frozenset(path)
+    laid = np.argwhere(position["bid_cards"][position["seat"]]).tolist()
+    cards = [divmod(action - BID, NUM_RANKS) for action in path[:-1]]
+    colour = NONE if laid else cards[0][0]  # AUC-4: decided by the first card
+    return total(position, path), colour, max(rank for _, rank in [*laid, *cards])
 
 
 def total(position: Any, path: Path) -> int:

@@ -112,6 +112,6 @@ def _considered(agent: Agent, state: RecordArray) -> tuple[int, str, list[Choice
 def _best(found: list[Choice], own: Path, position: Any) -> list[Choice]:
     """Return the best of some choices, the best first; the agent's `own` is always included."""
     by_kind = {same(position, one.actions): one for one in found}
-    mine = by_kind.pop(same(position, own), Choice(own, None))
+    mine = Choice(own, by_kind.pop(same(position, own), Choice(own, None)).sure)
     best = [mine, *list(by_kind.values())[: MAX_HINTED - 1]]
     return sorted(best, key=lambda one: -np.inf if one.sure is None else -one.sure)

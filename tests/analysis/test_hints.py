@@ -44,6 +44,12 @@ def test_choices_are_complete_and_distinct(phase: str, name: str) -> None:
         assert not choices.is_incomplete(after.batch.state)[0]
 
 
+def kind(text: str) -> tuple[str, str, str]:
+    """Return a bid's total, its colour and its highest card."""
+    bid, _, cards = text.partition(": ")
+    return bid, cards.partition(" ")[0], max(filter(str.isdigit, cards), default="")
+
+
 def every_bid(game: Game, path: Path = (), chance: float = 1.0) -> Iterator[tuple[Path, float]]:
     """Yield every bid and the pass with its probability under uniformly random actions."""
     for action in game.legal_actions:
@@ -55,16 +61,17 @@ def every_bid(game: Game, path: Path = (), chance: float = 1.0) -> Iterator[tupl
             yield from every_bid(after, (*path, action), share)
 
 
-@pytest.mark.rule("AUC-3", "AUC-4")
+@pytest.mark.rule("AUC-3", "AUC-4", "AUC-5", "AUC-10")
 def test_a_bids_probability_is_the_product_of_its_actions() -> None:
+    """Bids of one total that differ in colour or highest card are different choices."""
     game = at("bid", least=4)
-    position, chances = game.batch.state[0], Counter[str]()
+    position, chances = game.batch.state[0], Counter[tuple[str, str, str]]()
     for path, chance in every_bid(game):
-        chances[choices.text(position, path).partition(":")[0]] += chance  # type: ignore[assignment]
+        chances[kind(choices.text(position, path))] += chance  # type: ignore[assignment]
     hints = advise(make_agent("random"), game).best
     assert len(hints) > 3
     for one in hints:
-        told = choices.text(position, one.actions).partition(":")[0]
+        told = kind(choices.text(position, one.actions))
         assert one.sure == pytest.approx(chances[told], rel=0.1)
 
 

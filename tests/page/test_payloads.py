@@ -93,9 +93,11 @@ def test_an_ending_tells_what_decided_the_game(seat: int | None) -> None:
     leads = [(row >= row[winner]).sum() == 1 for row in vp]
     assert all(leads[turning["step"] :])
     assert not leads[turning["step"] - 1]
-    assert turning["text"] == f"Turning point: the final scoring put {NAMES[winner]} ahead."
+    assert turning["text"].endswith(
+        f"(if scored now): the final scoring put {NAMES[winner]} ahead."
+    )
     won = [one for one in game.events if one["event"] == "won" and one["seat"] in seats]
-    assert bid["text"].startswith(f"Costliest bid: {max(one['total'] for one in won)} for ")
+    assert bid["text"].startswith(f"Highest bid: {max(one['total'] for one in won)} for ")
     held = zip(NAMES, game.events[-1]["cards"], strict=True)
     assert cards["text"] == f"Cards unspent: {', '.join(f'{name} {of}' for name, of in held)}."
 
@@ -112,7 +114,7 @@ def test_an_ending_tells_what_decided_the_game(seat: int | None) -> None:
 def test_an_ending_tells_turning_points_in_plain_words(players: int, seed: int, text: str) -> None:
     """Of players with one name it tells the seats."""
     told = ending(played(players, seed), ["you", *["greedy"] * (players - 1)], None)["sentences"]
-    assert told[0]["text"] == f"Turning point: {text}"
+    assert told[0]["text"] == f"Turning point (if scored now): {text}"
     assert (", seat 3 (greedy) " in told[-1]["text"]) == (players > 2)
 
 
@@ -122,7 +124,7 @@ def test_an_ending_of_a_truncated_game_tells_no_scoring() -> None:
     while not game.is_over:
         game.play(game.legal_actions[0])
     told = ending(game, ["you", "greedy"], None)["sentences"]
-    assert told[0]["text"] == "Turning point: none; the game was truncated."
+    assert told[0]["text"] == "Turning point (if scored now): none; the game was truncated."
 
 
 def test_changed_parts_lists_each_part_once() -> None:

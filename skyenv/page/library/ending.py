@@ -21,11 +21,12 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
     Args:
         game: a whole game.
         names: the players' names by seat.
-        seat: the seat whose costliest bid is told; None, or PUBLIC: that of all seats.
+        seat: the seat whose highest bid is told; None, or PUBLIC: that of all seats.
 
     Returns:
         ``winners``: the seats that share the win; ``sentences``: ``{"step", "text"}`` each: the
-        turning point, the costliest bid, if there was one, and the cards left in the hands.
+        turning point by the scores if scored now, the highest bid, if there was one, and the
+        cards left in the hands.
     """
     replay, end = Replay.of(game.to_record(names)), game.events[-1]
     winner, others = end["winners"][0], range(replay.players)
@@ -44,7 +45,7 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
     else:
         lines = {step: text for step, text, _ in reversed(replay.lines()) if step <= turning}
         what = f"{named[winner]} led for good after “{lines[max(lines)]}”"
-    told = [(turning, f"Turning point: {what}.")]
+    told = [(turning, f"Turning point (if scored now): {what}.")]
     bids = [
         (event["total"], step, event["seat"])
         for step in replay.steps_with("won")
@@ -54,7 +55,7 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
     if bids:
         total, step, bidder = max(bids)
         place = auctioned(int(replay.states[step - 1]["auction_place"]))
-        told.append((step, f"Costliest bid: {total} for {place}, by {named[bidder]}."))
+        told.append((step, f"Highest bid: {total} for {place}, by {named[bidder]}."))
     cards = ", ".join(f"{name} {held}" for name, held in zip(named, end["cards"], strict=True))
     last_auction = max(replay.steps_with("auction"), default=replay.steps)
     told.append((last_auction, f"Cards unspent: {cards}."))

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
-from pages import Json, act, begin, payload, wait_for_turn
+from pages import Json, act, begin, payload
 from starlette.testclient import TestClient
 
+from processes import wait_until
 from skyenv import Game
 from skyenv.agents import decide_game
 from skyenv.analysis.choices import Path
@@ -102,10 +103,11 @@ def test_puzzles_are_answered_choice_by_choice(ann: TestClient) -> None:
     assert act(ann, seat, state, PASS).status_code == 200
     (one,) = ann.get(f"{seat}/answer").json()["decisions"]
     assert one["own"]["text"].startswith("pass")
-    state = wait_for_turn(ann, seat)
-    assert state["over"]
+    wait_until(lambda: payload(ann, seat)["over"])
+    state = payload(ann, seat)
     assert state["puzzle"]["decisions"] == 1
     assert not state["people"]["can_rematch"]
+    assert ann.get("/api/games").json() == {"games": []}
     assert ann.get("/puzzle", follow_redirects=False).headers["location"] != page
     tomorrow = datetime.now(UTC).date().toordinal() + 1
     for wrong in (0, tomorrow + 1, 999999999999):

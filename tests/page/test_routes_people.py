@@ -13,14 +13,19 @@ from pages import (
     another,
     begin,
     check_is_told_to,
+    client_of,
     led_to,
     payload,
     played,
+    quick_catalogue,
     seated,
     wait_for_turn,
 )
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
+
+from skyenv.page.storage import MEMORY, Storage
+from skyenv.page.web import application
 
 
 @pytest.fixture
@@ -48,13 +53,16 @@ def test_spectators_see_the_public_view_and_cannot_act(ann: TestClient, bob: Tes
     assert (bob.get(f"{looking}/record").status_code, bob.delete(looking).status_code) == (403, 403)
 
 
-def test_a_seats_address_is_a_qr_code(ann: TestClient) -> None:
-    """For each seat its own, also for those who don't sit there."""
-    pages = [seat.replace("/api/seats/", "/seat/") for seat in seated(ann, None)]
-    pictures = {ann.get(f"{page}/qr").text for page in pages}
-    assert len(pictures) == len(pages)
-    assert all(ElementTree.fromstring(picture).tag.endswith("svg") for picture in pictures)
-    assert ann.get("/seat/none/qr").status_code == 404
+def test_a_seats_address_is_a_qr_code() -> None:
+    """For each seat its own, also for those who don't sit there; a loopback address has none."""
+    with client_of(application(Storage(MEMORY), quick_catalogue())) as ann:
+        pages = [seat.replace("/api/seats/", "/seat/") for seat in seated(ann, None)]
+        there = {"host": "192.168.1.2:8421"}
+        pictures = {ann.get(f"{page}/qr", headers=there).text for page in pages}
+        assert len(pictures) == len(pages)
+        assert "--host" in (local := ann.get(f"{pages[0]}/qr").text)
+        assert ann.get("/seat/none/qr").status_code == 404
+    assert all(ElementTree.fromstring(one).tag.endswith("svg") for one in (*pictures, local))
 
 
 def test_a_rematch_rotates_the_seats_of_the_same_players(ann: TestClient, bob: TestClient) -> None:

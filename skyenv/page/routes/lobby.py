@@ -24,6 +24,7 @@ from skyenv.page.requests import (
 from skyenv.page.storage import HUMAN, Storage
 from skyenv.page.strengths import strengths
 from skyenv.page.table.new_games import GameRequest
+from skyenv.page.table.server import puzzle_number
 from skyenv.page.view.payloads import Payload
 from skyenv.render.words import seat_name
 from skyenv.rules.variant import VARIANT
@@ -70,14 +71,18 @@ async def _list_games(request: Request) -> Response:
 
 
 def _listed(storage: Storage, browser: str) -> list[Payload]:
-    """Return a browser's list of games, as they are stored."""
+    """Return a browser's list of games, as they are stored, without puzzles."""
     payload: list[Payload] = []
-    for link in storage.links_of(browser, MAX_LISTED):
+    for link in storage.links_of(browser):
+        if len(payload) == MAX_LISTED:
+            break
         about = {"page": f"/seat/{link.token}", "owner": storage.owner(link.game) == browser}
         try:
             game = storage.game(link.game)
         except PageError as error:
             payload.append(about | {"error": str(error)})
+            continue
+        if puzzle_number(game) is not None:
             continue
         seat = game.to_act
         state = "over" if seat is None else f"{seat_name(seat)} is to act"

@@ -15,6 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
+from skyenv.page.addresses import LOOPBACK_NAMES, is_called
 from skyenv.page.errors import PageError
 from skyenv.page.library.ending import ending
 from skyenv.page.requests import (
@@ -283,14 +284,23 @@ async def _tell_changes(socket: WebSocket, watcher: Watcher) -> None:
 
 
 async def _qr_code(request: Request) -> Response:
-    """Return the QR code of a seat's address, for another device's camera."""
+    """Return the QR code of a seat's address, for another device's camera; a picture of the reason
+    why there is none where the address is that of every device itself.
+    """
     storage = server_of(request).storage
     await storage.ask(storage.link, request.path_params["token"])  # refuses long ones, too
+    if is_called(request.url.netloc, list(LOOPBACK_NAMES)):
+        return Response(NO_CODE, media_type="image/svg+xml")
     address, picture = str(request.url).removesuffix("/qr"), BytesIO()
     segno.make(address, micro=False).save(picture, kind="svg", scale=4, light="white")
     return Response(picture.getvalue(), media_type="image/svg+xml")
 
 
+# In place of the QR code of a loopback address.
+NO_CODE: Final = """<svg xmlns="http://www.w3.org/2000/svg" width="310" height="56">
+<rect width="100%" height="100%" fill="white"/><g font-family="sans-serif" font-size="14">
+<text x="8" y="22">Other devices can't open this address.</text>
+<text x="8" y="44">Start the server with --host 0.0.0.0.</text></g></svg>"""
 _SEAT: Final = "/api/seats/{token}"
 # What a seat's URLs below its own answer, by method.
 _GET: Final[dict[str, Handler]] = {

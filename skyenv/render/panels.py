@@ -284,7 +284,7 @@ def auction(scene: Scene, width: float) -> Panel:
     after = wrapped(after_auction(vars(game)), small, width - 50)
     top = 31 + _LINE * len(after)
     height = top + 30 + _BIDDER * len(bidders)
-    standing = fitted(highest_bid(vars(game)), small, width - 26)
+    standing = fitted(highest_bid(vars(game), scene.agents), small, width - 26)
     parts = [
         _box(theme, width, height, bright=True),
         at(22, 24, shapes.picture(theme, "gavel")),

@@ -176,13 +176,13 @@ def bid_state(game: Any, bidder: int) -> str:
     return "out" if game["out"][bidder] else "" if has_bid else "no bid yet"
 
 
-def highest_bid(game: Any) -> str:
-    """Return the highest bid, and the skyscrapers that it allows (COM-10)."""
+def highest_bid(game: Any, agents: Names = None) -> str:
+    """Return the highest bid, its bidder, and the skyscrapers that it allows (COM-10)."""
     bidder = int(game["highest_bidder"])
     if bidder == NONE:
         return "no bid yet"
     builds = "" if bidder == ALEA else f": builds up to {build_limit(game, bidder)}"
-    return f"highest {game['highest']}, {seat_name(bidder)}{builds}"
+    return f"highest {game['highest']}, {seat_name(bidder, agents)}{builds}"
 
 
 def build_limit(game: Any, seat: int) -> int:

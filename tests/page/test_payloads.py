@@ -17,9 +17,9 @@ from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.page.library.ending import ending
 from skyenv.page.view.payloads import SeatView, final_scoring
-from skyenv.page.view.recent import alea_since, changed_parts, since_last_turn, turns
+from skyenv.page.view.recent import AUCTION, alea_since, changed_parts, since_last_turn, turns
 from skyenv.render.table import if_scored_now
-from skyenv.rules.actions import NUM_ACTIONS, PLOT, TAKE
+from skyenv.rules.actions import NUM_ACTIONS, PASS, PLOT, TAKE
 
 TYPES = Path(__file__).parent / "js" / "types.d.ts"
 
@@ -145,13 +145,17 @@ def test_changed_parts_lists_each_part_once() -> None:
     assert changed_parts(turn) == parts
 
 
-def test_since_last_turn_lists_the_others_turns() -> None:
+def test_since_last_turn_lists_the_others_turns_and_auctions() -> None:
     events = played(3, 4).events
     for number in [place for place, one in enumerate(events) if one["event"] == "action"][30:90]:
         since = since_last_turn(events[:number], NAMES, 0)
         assert all(turn["seat"] != 0 and turn["lines"] for turn in since)
-        assert 1 <= len(since) <= 2 or turns(events[:number])[1][-1][0] != 0
+        others = [turn for turn in since if turn["seat"] != AUCTION]
+        assert 1 <= len(others) <= 2 or turns(events[:number])[1][-1][0] != 0
     assert since_last_turn(events[:1], NAMES, 0) == []
+    task = Game(2, seed=2, task="alea-3/2")
+    task.play(PASS)
+    assert "You pass" in since_last_turn(task.events, NAMES, 1)[-1]["lines"]
 
 
 @pytest.mark.rule("ALEA-2")

@@ -1,7 +1,7 @@
-"""The turns since a seat's last one: their log lines and the changed parts of the board."""
+"""The turns and auctions since a seat's last turn: their log lines, and what they changed."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from skyenv.engine.events import Event
 from skyenv.render.words import Narrator
@@ -27,17 +27,20 @@ from skyenv.rules.components import (
     PLOTS,
 )
 
-# A turn, or the placing of a starting skyscraper: its seat and its events.
+# A turn, the placing of a starting skyscraper, or an auction: its seat or AUCTION, and its events.
 Turn = tuple[int, list[Event]]
+AUCTION: Final = -1
 
 
 def turns(events: Sequence[Event]) -> tuple[list[Event], list[Turn]]:
-    """Split a game's events into those before the first turn, and the turns."""
+    """Split a game's events into those before the first turn, and the turns and auctions."""
     before: list[Event] = []
     found: list[Turn] = []
     business = False
     for event in events:
         action = int(event.get("action", -1))
+        if event["event"] in ("auction", "deal"):  # a deal begins a task's auction
+            found.append((AUCTION, []))
         if 0 <= action < PLOT or (PLOT <= action < TAKE and not business):
             found.append((int(event["seat"]), []))
         if 0 <= action < TAKE:
@@ -49,7 +52,7 @@ def turns(events: Sequence[Event]) -> tuple[list[Event], list[Turn]]:
 def since_last_turn(
     events: Sequence[Event], names: Sequence[str], me: int | None
 ) -> list[dict[str, Any]]:
-    """Return the others' turns after the last finished one of `me`; at most one a seat.
+    """Return the turns and auctions after the last turn of `me`, at most two a seat.
 
     Args:
         events: all events so far, as the seat has seen them.
@@ -57,8 +60,8 @@ def since_last_turn(
         me: the reading seat; None: a spectator.
 
     Returns:
-        Per turn: `seat`, `lines` of text, and `parts` of the drawing that changed, pairs of
-        a data attribute's name and its value.
+        Per turn or auction: `seat` (AUCTION: none), `lines` of text, and `parts` of the drawing
+        that changed, pairs of a data attribute's name and its value.
     """
     before, all_turns = turns(events)
     narrator = Narrator(names, me)
@@ -74,7 +77,7 @@ def since_last_turn(
     if entries and entries[-1]["seat"] == me:
         entries.pop()  # the turn is unfinished, or no turn came after it
     last = max((number for number, turn in enumerate(entries) if turn["seat"] == me), default=-1)
-    return entries[last + 1 :][-len(names) :]
+    return entries[last + 1 :][-2 * len(names) :]
 
 
 def alea_since(events: Sequence[Event], step: int) -> list[list[int]]:

@@ -111,14 +111,14 @@ function bidsOf(colour, hand) {
 }
 
 /**
- * The cards of the least total that leads, up to `most`, as actions: those that build most.
+ * The least total that leads, up to `most`, and its cards as actions: those that build most.
  * @param {Hand} hand
  */
 export function leastBid(hand, most) {
   const bids = [...hand.colours, BLACK].flatMap((colour) => [...bidsOf(colour, hand)]);
   const leading = bids.filter(([total]) => total > hand.highest && total <= most);
   const order = ([a, one], [b, other]) => a - b || mostBuilt(hand, other) - mostBuilt(hand, one);
-  return leading.sort(order)[0]?.[1];
+  return leading.sort(order)[0];
 }
 
 /**

@@ -8,7 +8,7 @@ import { linked, worded } from "./rules.js";
 import { act, isAway, latest, positionOf, seat, undo } from "./seat.js";
 import { asked, isForced } from "./settings.js";
 
-// "board" or "choices": where the focus is, and is restored after others have moved
+// "board" or "choices": where the focus is
 let place = "";
 /** @type {number | null} */
 let first = null; // the stack that was chosen, where two cards are taken
@@ -230,8 +230,7 @@ export function showChoices(state) {
   const legal = isForced(state) || !state.yours ? [] : all;
   // Made anew each time, as what stays in the page and moves is seen as a jump.
   $("choices").replaceChildren(document.importNode($("offer").content, true));
-  const told = auction ? `${auction.text} Still in: ${auction.still.join(", ")}.` : "";
-  $("auction").replaceChildren(...linked(told));
+  $("auction").replaceChildren(...linked(auction?.text ?? ""));
   $("buttons").className = options ? "options" : "buttons";
   if (legal.length && canBid(state)) {
     tray = BidTray.of(state);

@@ -2,7 +2,7 @@
 // passes above.
 import { leastBid } from "./bid.js";
 import { $, isNews } from "./dom.js";
-import { BID_DONE, PASS } from "./game.js";
+import { BID_DONE, LOWEST_CARD, PASS } from "./game.js";
 import { latest, onState } from "./seat.js";
 import { keep, kept } from "./settings.js";
 
@@ -19,16 +19,22 @@ function limitOf() {
 export function bidFor({ yours, decision }) {
   const most = limitOf();
   if (!yours || !decision.bid || most === null) return null;
-  const cards = leastBid(decision.bid, most);
-  return cards ? [...cards, BID_DONE] : [PASS];
+  const least = leastBid(decision.bid, most);
+  return least ? [...least[1], BID_DONE] : [PASS];
 }
 
 /** @param {State} state */
 function show({ decision }) {
   if (!placeOf()) keep(LIMIT, "[]");
-  if (isNews($("proxy"), placeOf())) $("proxy").open = false;
+  const field = $("proxy-most");
+  if (isNews($("proxy"), placeOf())) {
+    $("proxy").open = false;
+    field.value = "";
+  }
+  const [least] = (decision.bid && leastBid(decision.bid, 99)) ?? [LOWEST_CARD];
+  if (field.value < least) field.value = least;
   const most = limitOf();
-  $("proxy").hidden = !decision.auction?.still.includes("you");
+  $("proxy").hidden = !decision.auction?.own;
   $("proxy-title").textContent = most === null ? "bid or pass for me" : `for you: up to ${most}`;
   $("proxy-set").textContent = most === null ? "start" : "stop";
 }

@@ -114,14 +114,16 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
     """Return the auction under way, all of it public; None if there is none.
 
     Returns:
-        `text`: the highest bid and this seat's own, in a line; `still`: the seats still bidding.
+        `text`: the highest bid, this seat's own, and the bidders still in with their totals;
+        `own`: whether this seat is one of them.
     """
     game, me = table.game, table.seat
     if game["phase"] not in (PHASE_BID, PHASE_BUILD) or game["auction_place"] == NONE:
         return None
     bidder, highest = int(game["highest_bidder"]), int(game["highest"])
     mine = int(game["bid_total"][me]) if me is not None and me >= 0 else 0
-    still = [who(names, me, seat) for seat in range(table.players) if not game["out"][seat]]
+    bidders = [seat for seat in range(table.players) if not game["out"][seat]]
+    still = [f"{who(names, me, one)} {game['bid_total'][one] or ''}".strip() for one in bidders]
     still += ["Alea"] if table.players == 2 and game["alea"] == ALEA_WAITS else []
     builds = "" if bidder in (NONE, ALEA) else f"builds up to {build_limit(game, bidder)}"
     text = f"more than {highest} needed" if highest else "no bid yet"
@@ -131,7 +133,7 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
         text += f"; {who(names, me, bidder)} has it{', which ' * bool(builds)}{builds}"
         if mine and me is not None:
             text += f"; yours is {mine} and builds up to {build_limit(game, me)}"
-    return {"text": f"{capital(text)}.", "still": still}
+    return {"text": f"{capital(text)}. Still in: {', '.join(still)}.", "own": me in bidders}
 
 
 def hand_for_bid(table: Table, seat: int) -> Json:

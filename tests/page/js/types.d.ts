@@ -69,7 +69,7 @@ interface Worth {
 
 interface Auction {
   text: string;
-  still: string[];
+  own: boolean;
   worth: Worth | null;
 }
 

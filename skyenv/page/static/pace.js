@@ -1,7 +1,7 @@
 // The pace of a game: paused, stepped, and shown one by one; forced moves; long agents' turns.
 import { send } from "./api.js";
 import { isCalm } from "./board.js";
-import { $, el } from "./dom.js";
+import { $, el, isNews } from "./dom.js";
 import { tell } from "./events.js";
 import { bidFor } from "./proxy.js";
 import {
@@ -68,9 +68,9 @@ export async function showAlea(state) {
 
 /** @param {State} state */
 function takeAway(state) {
-  if (!state.alea.length) return;
+  if (!isNews($("alea"), positionOf(state))) return;
   clearTimeout(removal);
-  removal = setTimeout(() => ($("alea").hidden = true), LINGER);
+  removal = setTimeout(() => ($("alea").hidden = true), state.alea.length && LINGER);
 }
 
 // ---- agents' moves ----

@@ -181,8 +181,8 @@ def highest_bid(game: Any, agents: Names = None) -> str:
     bidder = int(game["highest_bidder"])
     if bidder == NONE:
         return "no bid yet"
-    builds = "" if bidder == ALEA else f": builds up to {build_limit(game, bidder)}"
-    return f"highest {game['highest']}, {seat_name(bidder, agents)}{builds}"
+    builds = "" if bidder == ALEA else f" builds up to {build_limit(game, bidder)},"
+    return f"highest {game['highest']},{builds} {seat_name(bidder, agents)}"
 
 
 def build_limit(game: Any, seat: int) -> int:

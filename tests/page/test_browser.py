@@ -309,6 +309,7 @@ def bid(page: Browser) -> None:
 def test_a_whole_game_is_played_by_clicks(page: Browser, site: Site) -> None:
     """Each kind of choice is accessible, the layout stays in place, and the record is complete."""
     begin(page, site, "me", "agent:greedy", seed="11")
+    page.click(TAB_HINTS)
     looked: set[str] = set()
     stood: set[str] = set()
     while not (shown := your_turn(page))["over"]:
@@ -322,6 +323,7 @@ def test_a_whole_game_is_played_by_clicks(page: Browser, site: Site) -> None:
     assert len(stood) == 1, stood
     assert "forced" in page.text("#log")
     page.click("#final-all")
+    page.wait("#leads-body td")  # the end has no hints
     address = page.wait("#record").get_attribute("href")
     record = page.run("return fetch(arguments[0]).then((answer) => answer.text())", address)
     game = Game.from_record(record)

@@ -96,6 +96,14 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("", "#log .own", "by your limit"),
         ],
     ),
+    "a limit begins with the least total that leads; the last turns have the auction": (
+        "bid",
+        [
+            ("click #proxy-title", "#proxy-set", "start"),
+            ("click #proxy-set", "#log", "by your limit.*You bid"),
+            ("", "#recent-list", "is auctioned.*You bid"),
+        ],
+    ),
     "a hint tells whole bids; passing is asked for first": (
         "bid",
         [

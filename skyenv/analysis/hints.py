@@ -30,7 +30,8 @@ class Advice(NamedTuple):
         own: the agent's whole choice.
         kind: the kind of value that it gives for choices: "probability", "vp" or "none".
         tries: simulations done and planned (None: limited by time); None: the agent doesn't search.
-        best: the agent's best choices, the best first; its own is among them.
+        best: the agent's best choices, the best first; its own is among them,
+            and the one that was made.
         chances: every seat's chance to win now, and behind each of the best choices; None without
             an estimator.
     """
@@ -50,6 +51,7 @@ def advise(
     estimator: Agent | None = None,
     known: PlayOuts | None = None,
     games: int = 0,
+    played: Path = (),
 ) -> Advice:
     """Return an agent's hint for the open decision of a game, from what the seat to act knows.
 
@@ -60,6 +62,7 @@ def advise(
             None: no chances are given.
         known: results of play-outs, which replace estimates.
         games: number of games to play out, if fewer are known, now and behind each choice.
+        played: the whole choice that was made, which is listed, too; empty: none.
 
     Raises:
         OptionError: the game is over.
@@ -71,16 +74,14 @@ def advise(
     state = choices.imagined(position, seat)
     action, kind, found, tries = _considered(agent, state)
     own = choices.completed(agent, state, [(action,)])[0]
-    best = _best(found, own, position)
+    best = _best(found, own, played, position)
     chances: WinChances | None = None
     if estimator is not None:
         paths: list[Path] = [(), *(one.actions for one in best)]
         queries = [(position, seat, path) for path in paths]
         play_outs = PlayOuts() if known is None else known
-        for question in [question_of(estimator, query) for query in queries]:
-            tally = play_outs.tally(question)
-            if (missing := games - (tally.games if tally else 0)) > 0:
-                play_outs.extend(question, missing)
+        for query in queries:
+            play_outs.ensure(question_of(estimator, query), games)
         chances = win_chances(estimator, queries, play_outs)
     return Advice(position, seat, own, kind, tries, best, chances)
 
@@ -109,9 +110,14 @@ def _considered(agent: Agent, state: RecordArray) -> tuple[int, str, list[Choice
     return action, "vp", choices.valued(agent, state, worth[0]), None
 
 
-def _best(found: list[Choice], own: Path, position: Any) -> list[Choice]:
-    """Return the best of some choices, the best first; the agent's `own` is always included."""
+def _best(found: list[Choice], own: Path, played: Path, position: Any) -> list[Choice]:
+    """Return the best of some choices, the best first; the agent's `own` and the one `played` are
+    always included.
+    """
     by_kind = {same(position, one.actions): one for one in found}
-    mine = Choice(own, by_kind.pop(same(position, own), Choice(own, None)).sure)
-    best = [mine, *list(by_kind.values())[: MAX_HINTED - 1]]
+    listed = {same(position, path): path for path in (played, own) if path}
+    best = [
+        Choice(path, by_kind.pop(kind, Choice(path, None)).sure) for kind, path in listed.items()
+    ]
+    best += list(by_kind.values())[: MAX_HINTED - len(best)]
     return sorted(best, key=lambda one: -np.inf if one.sure is None else -one.sure)

@@ -2,7 +2,7 @@
 
 Chances come from the estimator (:mod:`skyenv.analysis.win_chance`), given what the seat to act can
 know. The cost of a choice is the seat's chance to win after the agent's choice less that after its
-own. The highest estimated costs are measured by play-outs.
+own. The highest estimated costs are measured by play-outs, whose games share seeds in pairs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 
 from skyenv.agents import Agent
 from skyenv.analysis.choices import Path, completed, imagined, same, text
-from skyenv.analysis.playouts import PlayOuts
+from skyenv.analysis.playouts import AT_ONCE, Key, PlayOuts, key_of
 from skyenv.analysis.recording import Recording
 from skyenv.analysis.win_chance import POWER, WORLDS, Query, in_worlds, question_of, sharpened
 from skyenv.array_types import Float64
@@ -21,8 +21,11 @@ from skyenv.engine.results import results
 from skyenv.statistics import NORMAL
 
 MAX_MISTAKES: Final = 12
-# Most games played out for each of two choices.
+# Games played out for each of two choices; of the MOST_DOUBTED dearest, up to MOST_GAMES until the
+# cost's sign is clear. The number doubles each time, as frequent tests find signs by chance.
 GAMES: Final = 100
+MOST_GAMES: Final = 800
+MOST_DOUBTED: Final = 3
 # Chance to win: a cost is not listed if both it and half its interval are lower.
 NEGLIGIBLE: Final = 0.005
 # Decisions evaluated together.
@@ -59,7 +62,7 @@ class Opinion(NamedTuple):
         chances: every seat's chance to win before it.
         cost: the seat's chance after the agent's choice less that after the one played; None if
             they are the same, or nothing has been played.
-        error: half the width of the cost's 95 % interval.
+        error: half the width of the cost's 95 % interval, without the estimator's own error.
         games: number of games played out for each of the two; 0: the cost is estimated.
     """
 
@@ -77,8 +80,8 @@ class Opinion(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether the cost's interval excludes 0."""
-        return self.lowest > 0
+        """Whether the cost is played out, and its interval excludes 0."""
+        return self.games > 0 and self.lowest > 0
 
     @property
     def highest(self) -> float:
@@ -88,7 +91,7 @@ class Opinion(NamedTuple):
     def payload(self) -> dict[str, Any]:
         """Return the mistake for JSON: ``step`` and ``seat``; ``played`` and ``best`` in words;
         ``actions``, those of the best choice; ``cost``, ``error`` and ``games``; ``clear``:
-        whether the interval excludes 0.
+        :attr:`is_clear`.
         """
         step, position, played = self.decision
         return {
@@ -180,8 +183,8 @@ def assess(
 ) -> Iterator[list[Opinion]]:
     """Evaluate the decisions of a game in batches; those that are played out come again.
 
-    The choices with the highest estimated costs are played out, AT_ONCE games at a time for the
-    one whose cost may be the highest, until each has GAMES games or isn't a mistake.
+    The choices with the highest estimated costs are played out, those whose cost may be the highest
+    first, until each has GAMES games or isn't a mistake; then the dearest ones, up to MOST_GAMES.
 
     Args:
         agent, estimator, known: as for :class:`Analysis`.
@@ -191,21 +194,32 @@ def assess(
         AgentError: an agent returned no valid answer.
     """
     known = PlayOuts() if known is None else known
-    found: list[Opinion] = []
+    found: dict[int, Opinion] = {}
     for first in range(0, len(decisions), BUNCH):
         opinions = _opinions(agent, estimator, decisions[first : first + BUNCH])
-        opinions = [_measured(estimator, one, known) for one in opinions]
+        opinions = [remeasured(one, keys_of(estimator, one), known) for one in opinions]
         yield opinions
-        found += opinions
-    dearest = sorted(found, key=lambda one: -(one.cost or 0.0))
-    open_ones = [one for one in dearest[:MAX_MISTAKES] if (one.cost or 0.0) > 0]
-    while open_ones := [one for one in open_ones if one.games < GAMES and one.highest > 0]:
-        opinion = max(open_ones, key=lambda one: one.highest)
-        for query in _queries(opinion):
-            known.extend(question_of(estimator, query))
-        measured = _measured(estimator, opinion, known)
-        open_ones = [measured if one is opinion else one for one in open_ones]
-        yield [measured]
+        found |= {one.decision.step: one for one in opinions}
+    for most, number in ((GAMES, MAX_MISTAKES), (MOST_GAMES, MOST_DOUBTED)):
+        dearest = sorted(found.values(), key=lambda one: -(one.cost or 0.0))[:MAX_MISTAKES]
+        steps = [
+            one.decision.step for one in dearest if (one.cost or 0) > 0 and _is_doubted(one, most)
+        ][:number]
+        while doubted := [found[step] for step in steps if _is_doubted(found[step], most)]:
+            opinion = max(doubted, key=lambda one: one.highest)
+            games = opinion.games + (AT_ONCE if opinion.games < GAMES else opinion.games)
+            for query in _queries(opinion):
+                known.ensure(question_of(estimator, query), min(games, most))
+            found[opinion.decision.step] = measured = remeasured(
+                opinion, keys_of(estimator, opinion), known
+            )
+            yield [measured]
+
+
+def _is_doubted(opinion: Opinion, most: int) -> bool:
+    """Return whether up to `most` more games may tell whether the choice was a mistake."""
+    is_told = opinion.games >= GAMES and opinion.is_clear
+    return opinion.games < most and opinion.highest > 0 and not is_told
 
 
 def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
@@ -258,18 +272,28 @@ def paired_error(first: Float64, second: Float64) -> float:
 
 
 def _queries(opinion: Opinion) -> list[Query]:
-    """Return what a cost compares: the agent's choice, and the one played."""
-    position, seat = opinion.decision.position, opinion.decision.seat
-    return [(position, seat, path) for path in (opinion.best, opinion.decision.played)]
+    """Return what to play out: :func:`_paths` from the decision, given what its seat knows."""
+    decision = opinion.decision
+    return [(decision.position, decision.seat, path) for path in _paths(decision, opinion.best)]
 
 
-def _measured(estimator: Agent, opinion: Opinion, known: PlayOuts) -> Opinion:
-    """Return the opinion with the cost by play-outs, if both choices have been played out."""
-    tallies = [known.tally(question_of(estimator, query)) for query in _queries(opinion)]
-    if opinion.cost is None or None in tallies:
-        return opinion
-    best, played = (tally for tally in tallies if tally is not None)
+def keys_of(estimator: Agent, opinion: Opinion) -> list[Key]:
+    """Return the keys of the play-outs that measure an opinion."""
+    return [key_of(question_of(estimator, query)) for query in _queries(opinion)]
+
+
+def remeasured(opinion: Opinion, keys: Sequence[Key], known: PlayOuts) -> Opinion:
+    """Return the opinion with the chances and the cost by play-outs, as far as they are known; the
+    cost from pairs of games with one seed. `keys`: those of :func:`keys_of`.
+    """
     seat = opinion.decision.seat
-    error = NORMAL * float(best.variances[seat] + played.variances[seat]) ** 0.5
-    cost = float(best.shares[seat] - played.shares[seat])
-    return opinion._replace(cost=cost, error=error, games=min(best.games, played.games))
+    now, *tallies = map(known.tallies.get, keys)
+    if now is not None:
+        opinion = opinion._replace(chances=now.shares.round(4).tolist())
+    won = [tally.won[:, seat] for tally in tallies if tally is not None]
+    if len(won) < 2:
+        return opinion
+    games = min(map(len, won))
+    costs = won[0][:games] - won[1][:games]
+    error = NORMAL * float(costs.std(ddof=1)) / games**0.5
+    return opinion._replace(cost=float(costs.mean()), error=error, games=games)

@@ -22,7 +22,7 @@ USUAL: Final = 100
 # Games per batch; results are yielded after each batch.
 AT_ONCE: Final = 25
 # Questions whose results a server holds.
-MOST_TALLIES: Final = 1000
+MOST_TALLIES: Final = 500
 
 Key = tuple[bytes, tuple[str, ...], tuple[int, ...]]
 
@@ -108,29 +108,35 @@ class Tally(NamedTuple):
     """The results of games played out from one position.
 
     Attributes:
-        games: number of games.
-        sums: float64 (4, players): of win shares, of their squares, of VP, of margins.
+        won: the win shares of each game, in the order of the seeds, float64 (games, players).
+        sums: float64 (2, players): of VP, of margins.
     """
 
-    games: int
+    won: Float64
     sums: Float64
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return len(self.won)
 
     @property
     def shares(self) -> Float64:
         """Mean win shares, float64 (players,)."""
-        return np.asarray(self.sums[0] / self.games)
+        return np.asarray(self.won.mean(axis=0))
 
     @property
     def variances(self) -> Float64:
         """Squared standard errors of the mean win shares, float64 (players,)."""
-        return np.asarray((self.sums[1] / self.games - self.shares**2) / (self.games - 1))
+        return np.asarray(self.won.var(axis=0, ddof=1) / self.games)
 
     def results(self) -> list[SeatResult]:
         """Return the results of every seat."""
-        means = (self.sums / self.games).T.tolist()
         return [
             SeatResult(share_of_wins(share, self.games), vp, margin)
-            for share, _, vp, margin in means
+            for share, (vp, margin) in zip(
+                self.shares.tolist(), (self.sums / self.games).T.tolist(), strict=True
+            )
         ]
 
 
@@ -160,7 +166,7 @@ class PlayOuts:
 
     def tally(self, question: Question) -> Tally | None:
         """Return the results so far."""
-        return self.tallies.get(_key(question))
+        return self.tallies.get(key_of(question))
 
     def extend(self, question: Question, number: int = AT_ONCE) -> Tally:
         """Play some more games; return all results.
@@ -169,15 +175,25 @@ class PlayOuts:
             AgentError: an agent returned no valid answer.
         """
         agents, position, seat, path = question
-        known = self.tally(question) or Tally(0, np.zeros((4, len(agents))))
+        players = len(agents)
+        known = self.tally(question) or Tally(np.zeros((0, players)), np.zeros((2, players)))
         seeds = [(self.seed + known.games + game) % (HIGHEST_SEED + 1) for game in range(number)]
         shares, scores = shares_of(agents, position, seeds, seat, path)
-        others = [np.delete(scores, one, axis=1).max(axis=1) for one in range(len(agents))]
-        rows = shares, shares**2, scores, scores - np.transpose(others)
-        sums = np.stack([row.sum(axis=0) for row in rows])
-        tally = Tally(known.games + number, known.sums + sums)
-        self.tallies[_key(question)] = tally
+        others = [np.delete(scores, one, axis=1).max(axis=1) for one in range(players)]
+        sums = np.stack([scores.sum(axis=0), (scores - np.transpose(others)).sum(axis=0)])
+        tally = Tally(np.concatenate([known.won, shares]), known.sums + sums)
+        self.tallies[key_of(question)] = tally
         return tally
+
+    def ensure(self, question: Question, games: int) -> None:
+        """Play as many more games as are missing.
+
+        Raises:
+            AgentError: an agent returned no valid answer.
+        """
+        tally = self.tally(question)
+        if (missing := games - (tally.games if tally else 0)) > 0:
+            self.extend(question, missing)
 
     def merge(self, other: "PlayOuts") -> None:
         """Take over the larger tallies; the oldest beyond MOST_TALLIES are dropped."""
@@ -190,7 +206,8 @@ class PlayOuts:
             del self.tallies[key]
 
 
-def _key(question: Question) -> Key:
+def key_of(question: Question) -> Key:
+    """Return the key of a question's results; equal for equal knowledge of the seat."""
     agents, position, seat, path = question
     # equal choices in other orders: cards of a bid, and two cards taken
     return digest(position, seat), tuple(one.name for one in agents), tuple(sorted(path))

@@ -11,7 +11,6 @@ from typing import Any, Final, ParamSpec, TypeVar
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from skyenv.analysis.playouts import PlayOuts
 from skyenv.checks import check_choice, check_integer, parse_integer
 from skyenv.errors import shown
 from skyenv.page.browsers import COOKIE, name_in, new_token, signed
@@ -246,10 +245,14 @@ def work(make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]]) -> Handler
         own, job = await make(request)
         name = browser_of(request), *own
         if request.method == "POST":
-            return JSONResponse(background.start(name, job).payload(), 202)
-        there = background.get(name) if request.method == "GET" else await background.stop(name)
-        if isinstance(there.result, PlayOuts):
-            server_of(request).play_outs.merge(there.result)
-        return JSONResponse(there.payload())
+            there = background.start(name, job)
+        else:
+            there = background.get(name) if request.method == "GET" else await background.stop(name)
+        if isinstance(there.result, tuple):
+            play_outs, retold = there.result
+            server_of(request).play_outs.merge(play_outs)
+            if retold is not None:
+                there.found["mistakes"] = retold(server_of(request).play_outs)
+        return JSONResponse(there.payload(), 202 if request.method == "POST" else 200)
 
     return handle

@@ -10,14 +10,25 @@ from crowd_games import Judge, played
 from skyenv.agents import make_agent
 from skyenv.analysis import choices
 from skyenv.analysis.hints import advise
-from skyenv.analysis.mistakes import GAMES, Analysis, Opinion, paired_error, worst
+from skyenv.analysis.mistakes import (
+    GAMES,
+    MOST_DOUBTED,
+    MOST_GAMES,
+    Analysis,
+    Opinion,
+    paired_error,
+    worst,
+)
 from skyenv.analysis.recording import Recording
 from skyenv.analysis.win_chance import WORLDS, question_of
+from skyenv.statistics import NORMAL
 
 
 def test_an_analysis_judges_every_choice_of_a_game() -> None:
-    """Its choices are those of hints: bids, two cards, moves."""
-    recording = Recording.of(played(2, seed=3, turns=8).to_record())
+    """Its choices are those of hints: bids, two cards, moves. The dearest unclear ones are played
+    out further.
+    """
+    recording = Recording.of(played(2, seed=1, turns=8).to_record())
     greedy = make_agent("greedy")
     analysis = Analysis(recording, greedy, Judge())
     assert list(analysis.run())[-1] == len(analysis.decisions)
@@ -25,29 +36,39 @@ def test_an_analysis_judges_every_choice_of_a_game() -> None:
     assert decisions.keys() < {step for step, _ in recording.choices()}
     assert {len(one.played) for one in analysis.decisions} > {1, 2, 3}
     assert analysis.mistakes
+    further = [one for one in analysis.opinions.values() if one.games > GAMES]
+    assert 0 < len(further) <= MOST_DOUBTED
+    assert all(one.is_clear or one.highest <= 0 or one.games == MOST_GAMES for one in further)
     for one in analysis.mistakes:
         position, played_path = one.decision.position, one.decision.played
         assert advise(greedy, recording.at(one.decision.step)).own == one.best
         assert choices.same(position, played_path) != choices.same(position, one.best)
-        assert one.games == GAMES
+        assert GAMES <= one.games <= MOST_GAMES
         assert one.payload()["clear"] == (one.lowest > 0)
         # a hint that has as many games played out tells the same chances
         known = analysis.play_outs
-        hint: Any = advise(greedy, recording.at(one.decision.step), Judge(), known, GAMES)
-        assert set(hint.chances.games) == {GAMES}
+        hint: Any = advise(greedy, recording.at(one.decision.step), Judge(), known, one.games)
+        assert set(hint.chances.games) == {one.games}
         own = 1 + [each.actions for each in hint.best].index(hint.own)
-        query = position, one.decision.seat, one.best
-        tally: Any = known.tally(question_of(Judge(), query))
-        assert hint.chances.shares[own].tolist() == tally.shares.tolist()
+        tallies: list[Any] = [
+            known.tally(question_of(Judge(), (position, one.decision.seat, path)))
+            for path in (one.best, played_path)
+        ]
+        assert hint.chances.shares[own].tolist() == tallies[0].shares.tolist()
+        assert hint.chances.shares[0].round(4).tolist() == one.chances
+        costs = (tallies[0].won - tallies[1].won)[:, one.decision.seat]
+        assert (one.cost, one.error) == pytest.approx((costs.mean(), NORMAL * stats.sem(costs)))
 
 
 def test_clear_mistakes_come_first_and_negligible_ones_are_not_listed() -> None:
-    """The clear ones by their lower bounds, the others by their costs."""
+    """The clear ones by their lower bounds, the others by their costs; estimates are unclear."""
     recording = Recording.of(played(2, seed=3, turns=2).to_record())
     decision = Analysis(recording, make_agent("greedy"), Judge()).decisions[0]
     costs = [(0.3, 0.25), (0.004, 0.0), (0.07, 0.073), (0.2, 0.1), (0.001, 0.004), (0.08, 0.3)]
-    found = worst([Opinion(decision, (), [], cost, error) for cost, error in costs])
+    found = worst([Opinion(decision, (), [], cost, error, GAMES) for cost, error in costs])
     assert [one.cost for one in found] == [0.2, 0.3, 0.08, 0.07]
+    estimated = Opinion(decision, (), [], 0.4, 0.1)
+    assert worst([estimated, *found])[2] == estimated
 
 
 def test_win_chances_sum_to_one_and_equal_those_of_hints() -> None:

@@ -34,16 +34,22 @@ def test_analyses_report_chart_mistakes_and_progress() -> None:
     """A mistake's better choice is the agent's hint there."""
     replay, told = replay_of(played(2, seed=3, turns=8)), list[Payload]()
     greedy = quick_catalogue()["greedy"]
-    known = analyse(replay.record, greedy, JUDGE, PlayOuts(), told.append)
+    known, retold = analyse(replay.record, greedy, JUDGE, PlayOuts(), told.append)
     assert [told[0]["done"], told[0]["chart"], told[-1]["done"]] == [0, None, told[-1]["of"]]
     assert {"wide", "narrow"} == told[-1]["chart"].keys()
     for one in told[-1]["mistakes"]:
         game = replay.at(one["step"])
-        hint, _ = advise(greedy, JUDGE, known, 0, game, lambda so_far: None)
+        path = dict(replay.choices())[one["step"]]
+        hint, _ = advise(greedy, JUDGE, known, 0, game, path, lambda so_far: None)
         assert one["best"] == hint["text"] != one["played"]
         wins = {each["text"]: each for each in hint["best"]}
-        assert wins[one["best"]]["games"] == one["games"] > 0
+        best, made = wins[one["best"]], wins[one["played"]]
+        assert best["games"] == made["games"] == hint["games"] == one["games"] > 0
+        assert best["win"] - made["win"] == pytest.approx(one["cost"], abs=2e-4)
         assert sum(hint["win"]) == pytest.approx(1, abs=1e-3)
+        more = one["games"] + 25
+        advise(greedy, JUDGE, known, more, game, path, lambda so_far: None)
+        assert more in [each["games"] for each in retold(known) if each["step"] == one["step"]]
 
 
 def test_hints_are_for_the_seat_to_act_and_for_spectators_of_agents(

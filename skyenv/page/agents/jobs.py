@@ -3,16 +3,17 @@
 The last argument of each is the callback for its progress, as :mod:`skyenv.page.workers` calls it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from skyenv.agents import decide_game
 from skyenv.analysis import hints
-from skyenv.analysis.choices import text
-from skyenv.analysis.mistakes import Analysis
-from skyenv.analysis.playouts import PlayOuts, SeatResult
+from skyenv.analysis.choices import Path, text
+from skyenv.analysis.mistakes import Analysis, Opinion, keys_of, remeasured, worst
+from skyenv.analysis.playouts import Key, PlayOuts, SeatResult
 from skyenv.analysis.playouts import play_out as played_out
 from skyenv.engine.game import Game
 from skyenv.page.agents.catalogue import CatalogueEntry
@@ -22,6 +23,11 @@ from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
 from skyenv.statistics import NORMAL
+
+# Returns a game's mistakes for JSON, by the play-outs that are known then.
+Retold = Callable[[PlayOuts], list[Payload]]
+# What a job has played out, and after an analysis its mistakes.
+Found = tuple[PlayOuts, Retold | None]
 
 
 def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
@@ -44,6 +50,7 @@ def advise(
     known: PlayOuts,
     games: int,
     game: Game,
+    played: Path,
     report: Report,
 ) -> tuple[Payload, PlayOuts]:
     """Return an agent's hint for the open decision of a game.
@@ -51,7 +58,7 @@ def advise(
     Args:
         entry: the agent.
         estimator: the agent that estimates chances to win; None: no chances are given.
-        known, games: as for :func:`skyenv.analysis.hints.advise`.
+        known, games, played: as for :func:`skyenv.analysis.hints.advise`.
         game: a game that isn't over.
         report: not called.
 
@@ -68,7 +75,7 @@ def advise(
         OptionError: the game is over. AgentError: the agent returned no valid answer.
     """
     agent = None if estimator is None else estimator.agent
-    found = hints.advise(entry.agent, game, agent, known, games)
+    found = hints.advise(entry.agent, game, agent, known, games, played)
     chances: list[Any] = [None] * (1 + len(found.best))
     errors, numbers = [0.0] * len(chances), [0] * len(chances)
     if found.chances is not None:
@@ -107,8 +114,8 @@ def analyse(
     estimator: CatalogueEntry,
     known: PlayOuts,
     report: Report,
-) -> PlayOuts:
-    """Analyse a game, and report the findings so far after each batch; return the play-outs.
+) -> tuple[PlayOuts, Retold]:
+    """Analyse a game, and report the findings so far after each batch; return what it has found.
 
     Args:
         record: the record of one game.
@@ -142,7 +149,12 @@ def analyse(
     tell()
     for _ in analysis.run():
         tell()
-    return known
+    measured = [(one, keys_of(estimator.agent, one)) for one in analysis.mistakes]
+    return known, partial(_mistakes, measured)
+
+
+def _mistakes(found: Sequence[tuple[Opinion, list[Key]]], known: PlayOuts) -> list[Payload]:
+    return [one.payload() for one in worst([remeasured(*each, known) for each in found])]
 
 
 def play_out(
@@ -152,9 +164,9 @@ def play_out(
     seat: int | None,
     known: PlayOuts,
     report: Report,
-) -> PlayOuts:
+) -> Found:
     """Have agents play a position out, and report the results so far after each batch; return the
-    play-outs.
+    play-outs alone.
 
     Args:
         entries: the agents by seat.
@@ -171,7 +183,7 @@ def play_out(
     for done, found in played_out(agents, position, number, seat, known):
         seats = [_seat_result(one) for one in found]
         report({"agents": names, "done": done, "of": max(done, number), "seats": seats})
-    return known
+    return known, None
 
 
 def _seat_result(found: SeatResult) -> Payload:

@@ -67,7 +67,7 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> str:
     with progress_to(lambda *now: report(step(*now))):
         game = Game(2, seed=1)
         estimator = entry if entry.name == ESTIMATOR else None
-        advise(entry, estimator, PlayOuts(), 0, game, lambda so_far: None)
+        advise(entry, estimator, PlayOuts(), 0, game, (), lambda so_far: None)
         move(entry, game, lambda so_far: None)
     return entry.agent.description
 

@@ -9,11 +9,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.analysis.odds import draw_odds
-from skyenv.analysis.playouts import USUAL, PlayOuts
+from skyenv.analysis.playouts import USUAL
 from skyenv.analysis.variations import variation
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.checks import check_flag
-from skyenv.page.agents.jobs import analyse, play_out
+from skyenv.page.agents.jobs import Found, analyse, play_out
 from skyenv.page.errors import PageError
 from skyenv.page.requests import JOB_METHODS, browser_of, json_object, made, number, server_of, work
 from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
@@ -27,7 +27,7 @@ from skyenv.seeds import HIGHEST_SEED, fresh_seed
 MOST: Final = 1000
 
 
-async def _analysis(request: Request) -> tuple[Name, Job[PlayOuts]]:
+async def _analysis(request: Request) -> tuple[Name, Job[Found]]:
     """Analyse a game by an agent: ``?agent=NAME``."""
     replay, server = await found(request), server_of(request)
     check_whole(replay.game)
@@ -42,7 +42,7 @@ async def _analysis(request: Request) -> tuple[Name, Job[PlayOuts]]:
     )
 
 
-async def _play_out(request: Request) -> tuple[Name, Job[PlayOuts]]:
+async def _play_out(request: Request) -> tuple[Name, Job[Found]]:
     """Play a position out: ``?agent=NAME`` for each seat, ``number`` of games, and ``seat``, for
     which hidden cards are resampled; ``to-act``: the seat to act.
     """

@@ -154,9 +154,12 @@ async def _made(request: Request) -> Response:
 async def _replay_hint(request: Request) -> Response:
     replay = await found(request)
     server = server_of(request)
-    game = await asyncio.to_thread(replay.at, step_of(request))
+    step = step_of(request)
+    game = await asyncio.to_thread(replay.at, step)
     agent = request.query_params.get("agent", "")
-    hint = server.hint(agent, game, number(request, "games") or 0)
+    hint = server.hint(
+        agent, game, number(request, "games") or 0, dict(replay.choices()).get(step, ())
+    )
     return JSONResponse(await unless_gone(request, hint))
 
 

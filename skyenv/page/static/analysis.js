@@ -130,6 +130,8 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
       try {
         const address = `${api}/${step}/hint?agent=${encodeURIComponent(name)}&games=${games}`;
         const hint = await think(holders[index], name, address, signal);
+        // costs by the new games
+        if (games && find("analyse-line").hidden && !find("found").hidden) find("analyse").click();
         if (!hint || step !== shown || step !== viewer.step) return;
         told[index] = hint;
         if (index === 0) marks.show(hint.seat, hinted(hint));
@@ -145,11 +147,10 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
     await Promise.all(names.map(askOne));
   }
 
-  /** A button that has more games played out for each choice. */
+  /** A button that has more games played out. */
   function finer({ best, games }) {
     const number = Math.max(games, ...best.map((one) => one.games)) + MORE_GAMES;
-    const words = games ? `up to ${number} games for each choice` : `play out ${number} games each`;
-    return el("button#finer", { onclick: () => go(number) }, words);
+    return el("button#finer", { onclick: () => go(number) }, `play out ${number} games each`);
   }
 
   const again = () => {
@@ -176,7 +177,7 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
 
 // ---- background jobs ----
 
-// milliseconds until a job, which may be done already, is first polled, and between later polls
+// milliseconds until a job is first polled, and between later polls
 const [FIRST_PAUSE, PAUSE] = [100, 700];
 
 /**
@@ -234,8 +235,8 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
   });
 
   function line(one) {
-    const games = one.games ? `by ${one.games} games each` : "estimated";
-    const cost = `${percent(one.cost)} ± ${percent(one.error)} of the chance to win`;
+    const games = one.games ? `± ${percent(one.error)} by ${one.games} games each` : "estimated";
+    const cost = `${percent(one.cost)} of the chance to win, ${games}`;
     return el(
       one.clear ? "li" : "li.unclear",
       el(
@@ -243,7 +244,7 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
         { "data-step": one.step, onclick: () => viewer.go((better = one).step, true) },
         el("b", `step ${one.step}, ${viewer.names[one.seat]}: `),
         `${one.played} — better: ${one.best}`,
-        el("span.small", ` · ${one.clear ? "" : "unclear: "}costs ${cost}, ${games}`),
+        el("span.small", ` · ${one.clear ? "" : "unclear: "}costs ${cost}`),
       ),
     );
   }

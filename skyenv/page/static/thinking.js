@@ -72,7 +72,7 @@ function explained(hints, by) {
     `In the columns: ${[...kinds].join("; ")}`,
     ...hints.filter((hint) => hint.tries).map(searched),
     ...(by
-      ? [`“wins”: the chance to win after the choice, by ${called(by)}: ≈ estimated, ± played out`]
+      ? [`“wins”: the chance to win after it, by ${called(by)}: ≈ estimated, ± played out`]
       : []),
   ];
   return `${parts.join(". ")}.`;
@@ -84,9 +84,7 @@ function chanceText(share, error, games) {
   return games ? `${percent(share)} ± ${percent(error)}` : `≈ ${percent(share)}`;
 }
 
-/**
- * The hints for one decision: a row for each choice, a column for each agent.
- */
+/** The hints for one decision: a row for each choice, a column for each agent. */
 export function hintTable(hints, names) {
   const rows = new Map(); // by what a choice is in words
   for (const [column, { best, kind, text }] of hints.entries()) {
@@ -113,6 +111,7 @@ export function hintTable(hints, names) {
     hints.map(({ agent, text }) => el("p", el("b", called(agent)), ` would: ${text}`)),
     table("table", heads, [...rows.values()].map(row)),
     el("p.small", explained(hints, by)),
-    win && el("p.wins", `Chance to win now${played ? `, by ${played} games` : ""}: ${now}.`),
+    win &&
+      el("p.wins", `Chance to win now, ${played ? `by ${played} games` : "estimated"}: ${now}.`),
   );
 }

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
+from skyenv.analysis.choices import Path
 from skyenv.analysis.playouts import PlayOuts
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
@@ -456,7 +457,7 @@ class GameServer:
             await asyncio.sleep(0.05 if session.paused else min(left, 0.2))
         session.granted = False
 
-    async def hint(self, name: str, game: Game, games: int = 0) -> Payload:
+    async def hint(self, name: str, game: Game, games: int = 0, played: Path = ()) -> Payload:
         """Return an agent's hint for a game, as a browser receives it; waits until the agent is
         ready. Cancelling this ends the job.
 
@@ -464,6 +465,7 @@ class GameServer:
             name: the agent's name.
             game: a copy for the agent's own use.
             games: number of games to play out for each choice, at most MOST_PLAYED.
+            played: the choice that was made, which is listed, too.
 
         Raises:
             PageError: there is no such agent, it is unavailable, or the game is over or a task.
@@ -475,7 +477,7 @@ class GameServer:
         if games > MOST_PLAYED:
             raise PageError(f"the number of games must be at most {MOST_PLAYED}, not {games}")
         entry, estimator = await self._agent(name), self.estimator()
-        job = partial(advise, entry, estimator, self.play_outs.copy(), games, game)
+        job = partial(advise, entry, estimator, self.play_outs.copy(), games, game, played)
         found, play_outs = await self.workers.ask(job, Priority.HINT)
         self.play_outs.merge(play_outs)
         return found

@@ -5,6 +5,7 @@ Errors are one line on stderr.
 """
 
 import argparse
+import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -58,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code (see the module's text).
     """
+    multiprocessing.freeze_support()  # in frozen programs, workers begin here
     if arguments is None and not sys.flags.safe_path and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # my_module:MyAgent in the working directory
     words = sys.argv[1:] if arguments is None else list(arguments)

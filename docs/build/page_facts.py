@@ -6,7 +6,7 @@ from typing import Final
 
 from docs.build.rules_page import STATIC
 from skyenv.analysis.win_chance import ESTIMATOR
-from skyenv.page.strengths import STRENGTHS, STRONGEST, WORDS
+from skyenv.page.strengths import STRENGTHS, WORDS, points
 from skyenv.render import panels
 from skyenv.rules import actions, components
 
@@ -23,7 +23,7 @@ NAMES: Final = (
 def written() -> dict[Path, str]:
     """Return the module, by its path in the repository."""
     facts = {name: getattr(module, name) for module, names in NAMES for name in names}
-    facts |= {"USUAL": STRENGTHS["Banker"][0], "ESTIMATOR": ESTIMATOR, "STRONGEST": STRONGEST}
+    facts |= {"USUAL": STRENGTHS["Banker"][0], "ESTIMATOR": ESTIMATOR, "STRONGEST": [*points()][:4]}
     lines = "".join(f"export const {name} = {json.dumps(fact)};\n" for name, fact in facts.items())
     words = "".join(f"  {json.dumps(pair)},\n" for pair in WORDS.items())
     lines += f"export const WORDS = [\n{words}];\n"

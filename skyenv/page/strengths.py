@@ -1,15 +1,12 @@
 """The strengths that the lobby suggests, and the page's names of agents."""
 
 from collections.abc import Container
+from functools import cache
 from typing import Any, Final
 
 from skyenv.arena import ladder
 
-PLAYERS: Final = 2
-# The players and side of the ladder from which points come; the lobby sets up the same table.
-SIDE: Final = "front"
-# By the names that the lobby gives them, from the weakest: agents about 150 points apart, and how
-# each plays.
+# By the names that the lobby gives them: agents, and how each plays.
 STRENGTHS: Final = {
     "Tourist": ("greedy-4vp", "Guesses a lot: most of its moves cost it points."),
     "Shopkeeper": ("greedy-2.5vp", "Sees the points on the board, but often takes less."),
@@ -27,10 +24,17 @@ STRENGTHS: Final = {
 }
 # Those that are shown first; the others are behind "more".
 OFFERED: Final = ("Shopkeeper", "Banker", "Architect", "Tycoon")
-# The agents that replays suggest first.
-STRONGEST: Final = ("lookahead", "ismcts-trained-1000", "trained", "greedy")
 # The lobby's names of agents.
 WORDS: Final = {agent: word for word, (agent, _) in STRENGTHS.items()}
+
+
+@cache
+def points(players: int = 2, side: str = "front") -> dict[str, float]:
+    """Return the points of the lobby's agents on the ladder of a table, by default the one that the
+    lobby sets up; the strongest first.
+    """
+    rated = ladder.read(ladder.path_of(players, side))["agents"]
+    return {one["name"]: float(one["rating"]["mean"]) for one in rated if one["name"] in WORDS}
 
 
 def called(agent: str) -> str:
@@ -40,26 +44,23 @@ def called(agent: str) -> str:
 
 def strengths(offered: Container[str]) -> list[dict[str, Any]]:
     """Return the lobby's suggestions: those of OFFERED, then the others, each from the weakest
-    agent to the strongest.
+    agent on the ladder to the strongest.
 
     Args:
         offered: names of the agents that can be chosen; others are left out.
 
     Returns:
         For each agent the lobby's name for it, its own, points on the published ladder (400 more
-        are odds of 10 to 1; None if it isn't on the ladder), how it plays, and whether it is one
-        of OFFERED.
+        are odds of 10 to 1), how it plays, and whether it is one of OFFERED.
     """
-    rated = ladder.read(ladder.path_of(PLAYERS, SIDE))["agents"]
-    points = {agent["name"]: float(agent["rating"]["mean"]) for agent in rated}
+    words = (WORDS[agent] for agent in reversed(points()) if agent in offered)
     return [
         {
             "word": word,
             "agent": STRENGTHS[word][0],
-            "rating": points.get(STRENGTHS[word][0]),
+            "rating": points()[STRENGTHS[word][0]],
             "style": STRENGTHS[word][1],
             "first": word in OFFERED,
         }
-        for word in sorted(STRENGTHS, key=lambda word: word not in OFFERED)
-        if STRENGTHS[word][0] in offered
+        for word in sorted(words, key=lambda word: word not in OFFERED)
     ]

@@ -3,9 +3,9 @@
 import pytest
 from pages import quick_catalogue
 
-from skyenv.page.agents.catalogue import UNLISTED, catalogue
+from skyenv.page.agents.catalogue import PATIENCE, UNLISTED, catalogue
 from skyenv.page.errors import PageError
-from skyenv.page.strengths import STRONGEST, WORDS, strengths
+from skyenv.page.strengths import STRENGTHS, points, strengths
 
 
 def test_unknown_agents_are_refused() -> None:
@@ -15,7 +15,7 @@ def test_unknown_agents_are_refused() -> None:
 
 def test_coverage_bots_are_offered_only_if_asked_for() -> None:
     assert {"crowd", "hoard"}.isdisjoint(catalogue().names)
-    assert catalogue(["hoard"]).names == ["hoard", *WORDS]
+    assert catalogue(["hoard"]).names == ["hoard", *reversed(points())]
 
 
 def test_unlisted_agents_still_play_and_are_listed_if_asked_for() -> None:
@@ -26,13 +26,29 @@ def test_unlisted_agents_still_play_and_are_listed_if_asked_for() -> None:
 
 
 def test_four_strengths_are_shown_first() -> None:
-    """Each group rises; agents that aren't on offer are left out."""
+    """Each group rises by the ladder; agents that aren't on offer are left out."""
     found = strengths(catalogue().names)
-    assert [one["first"] for one in found] == [True] * 4 + [False] * (len(found) - 4)
-    for is_first in (True, False):
-        rated = [one["rating"] for one in found if one["first"] == is_first]
-        points = [rating for rating in rated if rating is not None]
-        assert len(points) >= 2
+    assert [one["first"] for one in found] == [True] * 4 + [False] * (len(STRENGTHS) - 4)
+    for group in (found[:4], found[4:]):
+        points = [one["rating"] for one in group]
         assert points == sorted(points)
-    assert found[3]["agent"] == STRONGEST[0]
+    names = catalogue().names[: len(found)]
+    assert names == [one["agent"] for one in sorted(found, key=lambda one: one["rating"])]
     assert [one["agent"] for one in strengths(["greedy", "bidder"])] == ["greedy"]
+
+
+def test_hints_come_from_the_strongest_agent_that_answers_in_time() -> None:
+    """The next strongest replaces an agent that was slow twice in a row."""
+    agents = catalogue()
+    first, second = [*points()][:2]
+    for name, seconds, expected in (
+        (first, PATIENCE + 1, first),  # no other is known
+        (second, PATIENCE, second),
+        (first, 0.1, first),
+        (first, PATIENCE + 1, first),
+        (first, PATIENCE + 1, second),
+    ):
+        agents.seconds[name].append(seconds)
+        assert agents.adviser(2, "front") == expected
+    assert catalogue().adviser(4, "front") == "lookahead"
+    assert quick_catalogue().adviser(2, "front") == "greedy"

@@ -43,13 +43,13 @@ class Compiler(Threads):
             task.work = partial(self._compile, task.work.args[0].name)
         super()._begin(task)
 
-    def _compile(self, name: str, report: Report) -> str:
+    def _compile(self, name: str, report: Report) -> tuple[str, float]:
         self.begun.append(name)
         report(step("the second", 2, 2))
         self.may[name].wait()
         if name in self.failing:
             raise self.failing[name]
-        return f"plays {name}"
+        return f"plays {name}", 0.1
 
 
 @pytest.fixture

@@ -16,12 +16,14 @@ from pages import (
     quick_catalogue,
     replay_of,
     seated,
+    server_of,
 )
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from processes import Threads, wait_until
 from skyenv.analysis.playouts import PlayOuts
+from skyenv.page.agents import jobs
 from skyenv.page.agents.jobs import advise, analyse
 from skyenv.page.errors import PageError
 from skyenv.page.view.payloads import Payload
@@ -40,7 +42,7 @@ def test_analyses_report_chart_mistakes_and_progress() -> None:
     for one in told[-1]["mistakes"]:
         game = replay.at(one["step"])
         path = dict(replay.choices())[one["step"]]
-        hint, _ = advise(greedy, JUDGE, known, 0, game, path, lambda so_far: None)
+        hint, *_ = advise(greedy, JUDGE, known, 0, game, path, lambda so_far: None)
         assert one["best"] == hint["text"] != one["played"]
         wins = {each["text"]: each for each in hint["best"]}
         best, made = wins[one["best"]], wins[one["played"]]
@@ -64,6 +66,17 @@ def test_hints_are_for_the_seat_to_act_and_for_spectators_of_agents(
     assert bob.get(f"{spectator}/hint?agent=greedy").status_code == 409
     assert act(ann, seat, state, *hint["actions"]).status_code == 200
     assert ann.get(f"{seat}/hint?agent=greedy").status_code == 409
+
+
+def test_hints_are_timed_for_the_choice_of_an_adviser(
+    ann: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But not with games played out."""
+    monkeypatch.setattr(jobs, "perf_counter", iter(range(1, 99, 3)).__next__)
+    api, times = f"{opened(ann, played(2, actions=15))}/1", server_of(ann).catalogue.seconds
+    for games in (0, 2):
+        ann.get(f"{api}/9/hint?agent=greedy&games={games}").raise_for_status()
+    assert [*times["greedy"]] == [3]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The agents on offer: those named when the server started, and the lobby's strengths."""
 
+from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,10 @@ from skyenv.agents import (
 )
 from skyenv.errors import shown
 from skyenv.page.errors import PageError
-from skyenv.page.strengths import WORDS
+from skyenv.page.strengths import points
+
+# Seconds that people wait for a hint of an agent that they haven't chosen.
+PATIENCE: Final = 2.0
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class Catalogue:
         names: the names in the list, in its order.
         readiness: the state of each agent, by name; agents given as objects are ready. Updated by
             :mod:`skyenv.page.agents.preparing`.
+        seconds: how long each agent's last two hints took, by name.
     """
 
     def __init__(self, entries: Iterable[CatalogueEntry], unlisted: Collection[str] = ()) -> None:
@@ -80,11 +85,23 @@ class Catalogue:
             else Readiness("ready", entry.source.description)
             for name, entry in self._entries.items()
         }
+        self.seconds = {name: deque[float](maxlen=2) for name in self._entries}
+
+    def adviser(self, players: int, side: str) -> str:
+        """Return the agent that gives hints unless another is chosen: on the ladder of the table
+        the strongest that answered within PATIENCE lately; if none did, the strongest.
+        """
+        offered = [name for name in points(players, side) if name in self.names]
+        quick = [name for name in offered if any(s <= PATIENCE for s in self.seconds[name])]
+        return [*quick, *offered, *self.names][0]
 
     def describe(self) -> list[dict[str, Any]]:
         """Return each listed agent: `name`, `ready` and the fields of :class:`Readiness`."""
-        states = [(name, self.readiness[name]) for name in self.names]
-        return [{"name": name, "ready": one.state == "ready", **vars(one)} for name, one in states]
+        return [
+            {"name": name, "ready": one.state == "ready", **vars(one)}
+            for name, one in self.readiness.items()
+            if name in self.names
+        ]
 
     def __getitem__(self, name: str) -> CatalogueEntry:
         """Return the entry of a name; nothing is imported.
@@ -123,6 +140,6 @@ def catalogue(specifications: Iterable[str] = ()) -> Catalogue:
     asked = list(dict.fromkeys(specifications))
     for specification in asked:
         check_specification(specification)
-    names = dict.fromkeys([*asked, *WORDS, *agent_names()])
+    names = dict.fromkeys([*asked, *reversed(points()), *agent_names()])
     entries = (CatalogueEntry(name, name) for name in names)
     return Catalogue(entries, UNLISTED.difference(asked))

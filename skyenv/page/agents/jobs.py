@@ -5,6 +5,7 @@ The last argument of each is the callback for its progress, as :mod:`skyenv.page
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def advise(
     game: Game,
     played: Path,
     report: Report,
-) -> tuple[Payload, PlayOuts]:
+) -> tuple[Payload, PlayOuts, float]:
     """Return an agent's hint for the open decision of a game.
 
     Args:
@@ -63,9 +64,9 @@ def advise(
         report: not called.
 
     Returns:
-        The play-outs, and a payload: ``agent`` and ``seat``; ``actions`` and ``text`` of the
-        agent's choice; ``kind`` and ``tries`` as in :class:`~skyenv.analysis.hints.Advice`;
-        ``best``: its best choices,
+        A payload, the play-outs, and the seconds that it took. The payload: ``agent`` and
+        ``seat``; ``actions`` and ``text`` of the agent's choice; ``kind`` and ``tries`` as in
+        :class:`~skyenv.analysis.hints.Advice`; ``best``: its best choices,
         ``{"actions", "text", "sure", "win", "error", "games"}`` each, with the seat's chance to
         ``win`` after it, half its 95 % interval, and the number of games played out (0: it is
         estimated); ``win`` and ``games``: every seat's chance to win now; ``by``: the estimator.
@@ -74,7 +75,7 @@ def advise(
     Raises:
         OptionError: the game is over. AgentError: the agent returned no valid answer.
     """
-    agent = None if estimator is None else estimator.agent
+    began, agent = perf_counter(), None if estimator is None else estimator.agent
     found = hints.advise(entry.agent, game, agent, known, games, played)
     chances: list[Any] = [None] * (1 + len(found.best))
     errors, numbers = [0.0] * len(chances), [0] * len(chances)
@@ -105,7 +106,7 @@ def advise(
         "games": numbers[0],
         "by": estimator and estimator.name,
     }
-    return payload, known
+    return payload, known, perf_counter() - began
 
 
 def analyse(

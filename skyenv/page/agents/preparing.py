@@ -22,8 +22,6 @@ from skyenv.page.workers import Report, Workers
 from skyenv.rules.compile_progress import progress_to
 from skyenv.rules.compiling import COMPILED
 
-# The agent that is compiled first, if on offer: the page's suggestion.
-FITTING: Final = "greedy"
 # The task's name of the whole preparation; those of agents differ.
 ALL: Final = ""
 # Seconds for the functions of all agents, by what they are about, on a desktop's core.
@@ -55,11 +53,11 @@ def step(about: str = "", number: int = 1, total: int = 0) -> dict[str, Any]:
     return {"about": about, "done": number - 1, "total": total}
 
 
-def compile_agent(entry: CatalogueEntry, report: Report) -> str:
+def compile_agent(entry: CatalogueEntry, report: Report) -> tuple[str, float]:
     """Compile an agent's code for turns and hints to the cache; a job that reports :func:`step`.
 
     Returns:
-        The agent's description.
+        The agent's description, and the seconds of a hint thereafter.
 
     Raises:
         AgentError, CheckpointError: the agent can't be made, or fails in an ordinary decision.
@@ -67,9 +65,10 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> str:
     with progress_to(lambda *now: report(step(*now))):
         game = Game(2, seed=1)
         estimator = entry if entry.name == ESTIMATOR else None
-        advise(entry, estimator, PlayOuts(), 0, game, (), lambda so_far: None)
+        for _ in range(2):
+            *_, seconds = advise(entry, estimator, PlayOuts(), 0, game, (), lambda so_far: None)
         move(entry, game, lambda so_far: None)
-    return entry.agent.description
+    return entry.agent.description, seconds
 
 
 def compile_puzzles(report: Report) -> None:
@@ -155,7 +154,8 @@ class Preparation:
     # ---- compilation ----
 
     async def _prepare(self) -> None:
-        for name in sorted(self._catalogue.names, key=lambda name: name != FITTING):
+        # First what most games are played against.
+        for name in sorted(self._catalogue.names, key=lambda name: name != "greedy"):
             await self._compiling(name)
         await self._workers.ask(compile_puzzles, on_progress=self._note)
 
@@ -171,10 +171,12 @@ class Preparation:
             return
         one.state = "preparing"
         try:
-            one.description = await self._workers.ask(job, on_progress=self._note)
+            one.description, seconds = await self._workers.ask(job, on_progress=self._note)
+            self._catalogue.seconds[name].append(seconds)
             one.state = "ready"
         except Exception as error:  # an agent's code may raise anything
-            one.state, one.error = "failed", _line(error)
+            one.state = "failed"
+            one.error = str(error) if isinstance(error, SkyenvError) else cause(error)
             _log.warning("agent %s can't play: %s", name, one.error)
 
     def _note(self, step: dict[str, Any]) -> None:
@@ -188,7 +190,3 @@ class Preparation:
         if about not in SECONDS or about not in self._begun:
             return later
         return later + max(SECONDS[about] - (time.monotonic() - self._begun[about]), 1)
-
-
-def _line(error: Exception) -> str:
-    return str(error) if isinstance(error, SkyenvError) else cause(error)

@@ -94,8 +94,9 @@ def seat_of_replay(request: Request, replay: Replay) -> int | None:
 
 
 async def _replay(request: Request) -> Response:
-    replay = await found(request)
-    return await asyncio.to_thread(lambda: JSONResponse(replay.payload()))
+    replay, server = await found(request), server_of(request)
+    about = {"adviser": server.catalogue.adviser(replay.players, replay.game.side)}
+    return await asyncio.to_thread(lambda: JSONResponse(replay.payload() | about))
 
 
 def _drawing(request: Request, replay: Replay) -> Callable[[], Drawing]:

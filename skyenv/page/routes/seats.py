@@ -94,6 +94,7 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
         "paused": session.paused,
         "pause": session.stored.pause,
         "trouble": session.trouble,
+        "adviser": server.catalogue.adviser(session.stored.players, session.stored.side),
         "lesson": None if session.lesson is None else session.lesson.payload(),
         "puzzle": None if link.seat is None else _puzzle(session),
         "watching": link.seat is None,

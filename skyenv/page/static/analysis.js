@@ -35,7 +35,7 @@ export function tools(viewer, place) {
   return [bench];
 }
 
-/** Offer agents to choose from: the strongest first, all but five of them behind "more". */
+/** Offer agents to choose from: the strongest first, all others behind "more". */
 function offer(select, agents, chosen) {
   const usual = STRONGEST.filter((name) => agents.includes(name));
   const others = agents.filter((name) => !usual.includes(name));
@@ -47,7 +47,6 @@ function offer(select, agents, chosen) {
 }
 
 const MORE_GAMES = 25;
-const strongestOf = (agents) => STRONGEST.find((name) => agents.includes(name)) ?? agents[0];
 
 // ---- marks on the board ----
 
@@ -112,7 +111,8 @@ function hinted({ best, kind, text }) {
 function asking(viewer, { api, agents, agent, noted, marks, find }) {
   const choices = ["adviser", "adviser-1", "adviser-2"].map(find);
   const [thinking, answers, always] = [find("thinking"), find("hint"), find("always")];
-  const usual = agents.includes(agent) ? agent : strongestOf(agents);
+  const { adviser } = viewer.game;
+  const usual = agents.includes(agent) ? agent : adviser;
   let shown = null; // the step of the answer
   let asked = new AbortController(); // of the requests
 
@@ -158,7 +158,7 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
   };
   for (const [number, select] of choices.entries()) {
     offer(select, agents, number ? "" : usual).onchange = () => {
-      noted({ agent: choices[0].value === strongestOf(agents) ? null : choices[0].value });
+      noted({ agent: choices[0].value === adviser ? null : choices[0].value });
       again();
     };
   }
@@ -276,7 +276,7 @@ const chosenAgents = (find) => $$("select", find("out-seats")).map((s) => s.valu
 function simulating(viewer, { api, agents, find }) {
   for (const seat of viewer.game.names.keys()) {
     const select = el("select", { id: `out-${seat}` });
-    offer(select, agents, agents.includes(ESTIMATOR) ? ESTIMATOR : strongestOf(agents));
+    offer(select, agents, ESTIMATOR);
     find("out-seats").append(el("label.row", el("span", `seat ${seat + 1}`), select));
     find("out-hidden").append(el("option", { value: seat }, `resampled for ${viewer.names[seat]}`));
   }

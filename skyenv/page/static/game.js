@@ -16,7 +16,7 @@ export const CARD_STEP = 26;
 export const CARDS_LEAVE = 128;
 export const USUAL = "greedy";
 export const ESTIMATOR = "trained";
-export const STRONGEST = ["lookahead", "ismcts-trained-1000", "trained", "greedy"];
+export const STRONGEST = ["ismcts-trained-1000", "lookahead", "trained", "ismcts-100"];
 export const WORDS = [
   ["greedy-4vp", "Tourist"],
   ["greedy-2.5vp", "Shopkeeper"],

@@ -2,26 +2,26 @@
 import { ask } from "./api.js";
 import { $, $$, el } from "./dom.js";
 import { called } from "./format.js";
-import { STRONGEST } from "./game.js";
 import { isPacing, togglePause } from "./pace.js";
 import { api, attempt, latest, onState, seat } from "./seat.js";
 import { hintTable, think } from "./thinking.js";
 
 /** @type {Asked | null} */
 let asked = null; // the agent that is thinking: its name, its abort, a promise of its end
+let isChosen = false; // whether this person has chosen the agent
 
 async function loadAdvisers() {
   const { agents } = await ask("/api/options");
   const option = ({ name, description }) =>
     el("option", { value: name, title: description }, called(name));
   $("adviser").replaceChildren(...agents.map(option));
-  $("adviser").value = STRONGEST.find((name) => agents.some((one) => one.name === name));
   if (seat.state) showHints(seat.state);
 }
 
 /** @param {State} state */
 function showHints(state) {
   const isOpen = state.open_hands && isPacing(state);
+  if (!isChosen) $("adviser").value = state.adviser;
   $("hints").hidden = state.over || state.task || (state.watching && !isOpen);
   $("ask-hint").disabled = !(state.yours || isOpen) || !$("adviser").value;
   if ($("hint").dataset.step !== String(state.step)) drop(state);
@@ -67,6 +67,7 @@ async function hint() {
 
 export function setUpHints() {
   $("ask-hint").onclick = hint;
+  $("adviser").onchange = () => (isChosen = true);
   onState(showHints);
   attempt(loadAdvisers);
 }

@@ -39,14 +39,13 @@ function showStrengths(strengths) {
       checked: agent === usual,
       disabled,
     };
-    const points = rating === null ? "not rated yet" : `${signed(Math.round(rating))} points`;
     const record = recordOf(agent);
     return el(
       "label.strength",
       { title: agent },
       el("input", input),
       el("b", word),
-      el("span.rating", points),
+      el("span.rating", `${signed(Math.round(rating))} points`),
       el(
         "span.style",
         style,
@@ -59,7 +58,7 @@ function showStrengths(strengths) {
     $(place).replaceChildren(
       ...strengths.filter(({ first }) => first === (place === "strengths")).map(offer),
     );
-  $("points").hidden = strengths.every((one) => one.rating === null);
+  $("points").hidden = !strengths.length;
   $("results").hidden = !strengths.some(({ agent }) => recordOf(agent));
   $("forget").onclick = () => {
     forgetPlayed();

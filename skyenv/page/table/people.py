@@ -80,7 +80,8 @@ async def payload(server: GameServer, session: Session, link: Link) -> Payload:
 
 
 def _seat(server: GameServer, session: Session, seat: int, link: Link) -> Payload:
-    way, is_person = _link_of(session, seat), session.is_human(seat)
+    way = next((each for each in session.links if each.seat == seat), None)
+    is_person = session.is_human(seat)
     # The seats that the same screen shows.
     seats = [seat, *session.seats_at(way.screen if way else None)]
     return {
@@ -100,10 +101,6 @@ def curtain(session: Session, link: Link) -> Payload | None:
     seat = session.game.seat if session.game.seat in seats else link.seat
     way = next(each for each in session.links if each.seat == seat)
     return {"seat": seat, "name": session.names()[int(str(seat))], "page": f"/seat/{way.token}"}
-
-
-def _link_of(session: Session, seat: int) -> Link | None:
-    return next((link for link in session.links if link.seat == seat), None)
 
 
 def _moved(seat: int | None, players: int) -> int | None:

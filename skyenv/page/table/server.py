@@ -478,8 +478,10 @@ class GameServer:
             raise PageError(f"the number of games must be at most {MOST_PLAYED}, not {games}")
         entry, estimator = await self._agent(name), self.estimator()
         job = partial(advise, entry, estimator, self.play_outs.copy(), games, game, played)
-        found, play_outs = await self.workers.ask(job, Priority.HINT)
+        found, play_outs, seconds = await self.workers.ask(job, Priority.HINT)
         self.play_outs.merge(play_outs)
+        if not games:
+            self.catalogue.seconds[name].append(seconds)
         return found
 
     def estimator(self) -> CatalogueEntry | None:

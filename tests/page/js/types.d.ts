@@ -181,6 +181,7 @@ interface State {
   paused: boolean;
   pause: number;
   trouble: string | null;
+  adviser: string;
   lesson: Lesson | null;
   puzzle: Puzzle | null;
   watching: boolean;

@@ -230,6 +230,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("click #analyse", "#analysis", "needs? the agent trained|isn't ready"),
             ("back", "#replay", HERE),
             ("click #replay", "#count", "^ 0 / 251"),
+            ("", ".knows .legend", HERE),
             ("back", "#finished #rematch", "rematch"),
             ("click #rematch", "#log li:first-child", "a new game for 2 players"),
             ("", "#finished", GONE),

@@ -1,6 +1,7 @@
 // The drawing of the table in the page, updated part by part: clickable parts, labels and moving
 // pieces.
 import { $$, shape } from "./dom.js";
+import { kept } from "./settings.js";
 
 /** The parts that can be clicked or have a tooltip. */
 export const PARTS = ["district", "plot", "stack", "place", "commissioner", "card", "row-type"]
@@ -64,6 +65,7 @@ export function showBoard(holder, drawing, play = null, legal = (_part) => false
     (name) => drawing[name][0] !== board.slots.get(name)?.digest,
   );
   Object.assign(board, { play, legal });
+  holder.classList.toggle("knows", kept("knows") !== null); // its legends are tooltips
   const refocus = focused(holder);
   if (changed) redraw(board, drawing, holder, isFirst);
   if (markLegal(holder) || changed)

@@ -22,7 +22,7 @@ import { setUpProxy } from "./proxy.js";
 import { setUpPuzzle } from "./puzzle.js";
 import { linked, setUpHeader } from "./rules.js";
 import { api, attempt, begin, isAway, latest, load, onState, take, undo } from "./seat.js";
-import { bindChoice, bindSetting, confirmed, isForced, kept, setOn } from "./settings.js";
+import { bindChoice, bindSetting, confirmed, isForced, setOn } from "./settings.js";
 import { setUpSound } from "./sound.js";
 import { setUpLesson } from "./tutorial.js";
 
@@ -36,10 +36,9 @@ function showTable(state) {
   if (isNews($("situation"), sentence)) $("situation").replaceChildren(...linked(sentence));
   document.body.classList.toggle("yours", yours);
   const untold = { ...state.drawing, title: ["", `<title>${scoring}</title>`] };
+  if (state.over) setOn("knows", true);
   showBoard($("board"), isScoring ? untold : state.drawing, click, isLegal);
   $("task").textContent = state.task;
-  if (state.over) setOn("knows", true);
-  document.body.classList.toggle("knows", kept("knows") !== null);
   $("release").hidden = state.watching || state.over;
 }
 

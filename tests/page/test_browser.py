@@ -379,6 +379,8 @@ def test_the_keyboard_reaches_exactly_the_legal_choices(page: Browser, site: Sit
 
 
 WATCH_ALEA: Final = """
+    const wait = window.setTimeout;  // time alone takes no cards away
+    window.setTimeout = (act, pause, ...more) => pause === 2500 || wait(act, pause, ...more);
     window.turned = [];
     const lines = () => document.getElementById("log-lines").children.length, before = lines();
     const watch = () => {
@@ -391,7 +393,9 @@ WATCH_ALEA: Final = """
 
 @pytest.mark.parametrize("motion", few(["no-preference", "reduce"], "no-preference"))
 def test_aleas_cards_turn_up_one_by_one(page: Browser, site: Site, motion: str) -> None:
-    """Before the table shows the result; at once with reduced motion (ALEA-2)."""
+    """Before the table shows the result; at once with reduced motion (ALEA-2). They go with the
+    next position.
+    """
     features = {"features": [{"name": "prefers-reduced-motion", "value": motion}]}
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
     sit_at(page, site, "alea", pause=0.5)

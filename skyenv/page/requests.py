@@ -18,7 +18,7 @@ from skyenv.page.errors import PageError
 from skyenv.page.storage import Link
 from skyenv.page.table.server import GameServer
 from skyenv.page.table.session import Session
-from skyenv.page.view.payloads import THEMES
+from skyenv.page.view.payloads import THEMES, Payload
 from skyenv.page.workers import Job, Name
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
@@ -235,9 +235,15 @@ async def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session
     return server, link, await server.session(link)
 
 
-def work(make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]]) -> Handler:
-    """Return the handler of a job's URL; `make`: returns the job's name, after the browser's, and
-    the job, which POST starts.
+def work(
+    make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]],
+    keep: Callable[[Request, Payload], Awaitable[None]] | None = None,
+) -> Handler:
+    """Return the handler of a job's URL.
+
+    Args:
+        make: returns the job's name, after the browser's, and the job, which POST starts.
+        keep: stores the report of a job that is done.
     """
 
     async def handle(request: Request) -> Response:
@@ -253,6 +259,8 @@ def work(make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]]) -> Handler
             server_of(request).play_outs.merge(play_outs)
             if retold is not None:
                 there.found["mistakes"] = retold(server_of(request).play_outs)
+        if keep is not None and there.state == "done":
+            await keep(request, there.payload())
         return JSONResponse(there.payload(), 202 if request.method == "POST" else 200)
 
     return handle

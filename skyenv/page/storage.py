@@ -32,6 +32,7 @@ ANY_BROWSER: Final = "*"
 MEMORY: Final = ":memory:"
 TIMEOUT: Final = 2.0  # seconds to wait for another program to release the file
 MANY: Final = 1 << 62  # no limit
+ANALYSES: Final = 500  # the newest that stay
 APPLICATION: Final = int.from_bytes(b"5Ave")
 VERSION: Final = 4  # the marks of this application and of the version of its tables
 # Columns of a game that hold JSON.
@@ -44,7 +45,7 @@ _log = logging.getLogger("skyenv.page")
 
 _TABLES: Final = f"""
 BEGIN;
-CREATE TABLE game (
+CREATE TABLE IF NOT EXISTS game (
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, created REAL NOT NULL, players INTEGER NOT NULL,
     side TEXT NOT NULL, max_turns INTEGER NOT NULL, seed INTEGER NOT NULL, agents TEXT NOT NULL,
     pause REAL NOT NULL, idempotency_key TEXT, beginning TEXT, taken_back INTEGER NOT NULL,
@@ -52,23 +53,31 @@ CREATE TABLE game (
     scores TEXT NOT NULL,
     CHECK (json_array_length(agents) = players AND side IN ('front', 'back') AND seed >= 0)
 ) STRICT;
-CREATE UNIQUE INDEX game_key ON game (owner, idempotency_key);
-CREATE TABLE link (
+CREATE UNIQUE INDEX IF NOT EXISTS game_key ON game (owner, idempotency_key);
+CREATE TABLE IF NOT EXISTS link (
     token TEXT PRIMARY KEY, game TEXT NOT NULL REFERENCES game ON DELETE CASCADE, seat INTEGER,
     browser TEXT, name TEXT NOT NULL, seen REAL NOT NULL, screen TEXT
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX link_browser ON link (browser);
-CREATE INDEX link_game ON link (game);
-CREATE TABLE spectator (
+CREATE INDEX IF NOT EXISTS link_browser ON link (browser);
+CREATE INDEX IF NOT EXISTS link_game ON link (game);
+CREATE TABLE IF NOT EXISTS spectator (
     token TEXT NOT NULL REFERENCES link ON DELETE CASCADE, browser TEXT NOT NULL,
     PRIMARY KEY (browser, token)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE replay (
+CREATE TABLE IF NOT EXISTS replay (
     id TEXT PRIMARY KEY, browser TEXT NOT NULL, created REAL NOT NULL, record BLOB NOT NULL,
     names TEXT NOT NULL, games INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX replay_browser ON replay (browser);
-CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS replay_browser ON replay (browser);
+CREATE TABLE IF NOT EXISTS setting (
+    name TEXT PRIMARY KEY, value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS analysis (
+    browser TEXT NOT NULL, game TEXT NOT NULL, found TEXT NOT NULL, PRIMARY KEY (browser, game)
+) STRICT;
+CREATE TRIGGER IF NOT EXISTS newest AFTER INSERT ON analysis BEGIN
+    DELETE FROM analysis WHERE rowid <= new.rowid - {ANALYSES};
+END;
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
 COMMIT;
@@ -180,7 +189,7 @@ class Storage:
         self._thread = ThreadPoolExecutor(1, "storage")
 
     def _prepare(self) -> None:
-        """Lock the file for this process; create its tables, or check their version."""
+        """Lock the file for this process; check its version and create missing tables."""
         execute = self._connection.execute
         execute("PRAGMA locking_mode = EXCLUSIVE")
         facts = (
@@ -195,8 +204,7 @@ class Storage:
             )
         for setting in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON"):
             execute(f"PRAGMA {setting}")
-        if not tables:
-            self._connection.executescript(_TABLES)
+        self._connection.executescript(_TABLES)
         # A transaction detects use by another process; reading an empty file doesn't.
         with self.transaction():
             pass
@@ -451,6 +459,22 @@ class Storage:
             gone = "DELETE FROM replay WHERE id = ? AND browser = ?"
             if not connection.execute(gone, (key, browser)).rowcount:
                 raise PageError(f"there is no replay {shown(key, 20)} of this browser", 404)
+
+    # ---- analyses ----
+
+    def add_analysis(self, browser: str, game: str, found: Mapping[str, Any]) -> None:
+        """Store what a browser's latest analysis of a game has found, a JSON object; `game`: any
+        key.
+        """
+        with self.transaction() as connection:
+            row = browser, game, json.dumps(found)
+            connection.execute("REPLACE INTO analysis VALUES (?, ?, ?)", row)
+
+    def analysis(self, browser: str, game: str) -> Any:
+        """Return what a browser's latest analysis of a game has found; None if there is none."""
+        query = "SELECT found FROM analysis WHERE browser = ? AND game = ?"
+        rows = self.rows(query, browser, game)
+        return json.loads(rows[0]["found"]) if rows else None
 
 
 def _columns(values: Mapping[str, Any]) -> dict[str, object]:

@@ -11,7 +11,7 @@ import pytest
 
 from processes import python
 from skyenv.page.errors import PageError
-from skyenv.page.storage import MEMORY, Link, Storage, StoredGame
+from skyenv.page.storage import ANALYSES, MEMORY, Link, Storage, StoredGame
 
 GAME = StoredGame("g", "ann", 1.5, 2, "back", 500, 2**63 - 1, ("human", "greedy"), 0.25)
 LINKS = [Link("w", "g", None, "ann"), Link("t0", "g", 0, None)]
@@ -90,3 +90,12 @@ def test_the_newest_replays_are_stored_once(storage: Storage) -> None:
     assert [replay["id"] for replay in storage.replays("ann")] == ["ann1", "ann2"]
     storage.add_replay("bob0", "bob", b"1", 2)
     assert [replay["id"] for replay in storage.replays("ann")] == ["ann1"], "two in all"
+
+
+def test_the_newest_analyses_are_kept_one_of_a_game(storage: Storage) -> None:
+    for number in range(ANALYSES + 1):
+        storage.add_analysis("ann", f"{number}", {"by": number})
+    found = [storage.analysis("ann", f"{number}") for number in range(3)]
+    assert found == [None, {"by": 1}, {"by": 2}]
+    storage.add_analysis("ann", "2", {"by": 3})
+    assert (storage.analysis("ann", "2"), storage.analysis("bob", "2")) == ({"by": 3}, None)

@@ -1,13 +1,16 @@
 """Analyses and simulations by the API, and background jobs."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
+import httpx2
 import pytest
 from pages import (
     act,
     another,
     begin,
+    client_of,
     in_library,
     judged_catalogue,
     opened,
@@ -26,7 +29,9 @@ from skyenv.analysis.playouts import PlayOuts
 from skyenv.page.agents import jobs
 from skyenv.page.agents.jobs import advise, analyse
 from skyenv.page.errors import PageError
+from skyenv.page.storage import Storage
 from skyenv.page.view.payloads import Payload
+from skyenv.page.web import application
 from skyenv.page.workers import MAX_RUNNING, Background, Report, Workers
 
 JUDGE = judged_catalogue()["trained"]
@@ -98,6 +103,27 @@ def test_invalid_simulations_analyses_and_variations_are_refused(
 ) -> None:
     api = f"{opened(ann, played(2, actions=15))}/1"
     assert ann.post(f"{api}/{address}", json=body).status_code == status
+
+
+def test_an_analysis_outlives_the_server(tmp_path: Path) -> None:
+    """For its own browser."""
+    cookies, kept = httpx2.Cookies(), list[Payload]()
+    for _ in range(2):
+        app = application(Storage(tmp_path / "games"), judged_catalogue(), ["localhost"])
+        with client_of(app) as ann:
+            ann.cookies = cookies
+            game = f"{opened(ann, played(2, seed=3, turns=8))}/1"
+            kept.append(ann.get(game).json()["analysis"])
+            wait_until(partial(is_done, ann, f"{game}/analysis?agent=greedy"))
+            kept.append(ann.get(game).json()["analysis"])
+            cookies = ann.cookies
+    assert kept == [None, *[kept[1]] * 3]
+    assert len(kept[1]["mistakes"]) > 0
+
+
+def is_done(client: TestClient, job: str) -> bool:
+    """Start a job, unless it runs; return whether it is done."""
+    return bool(client.post(job).json()["state"] == "done")
 
 
 # ---- works in the background ----

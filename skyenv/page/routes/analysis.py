@@ -16,7 +16,7 @@ from skyenv.checks import check_flag
 from skyenv.page.agents.jobs import Found, analyse, play_out
 from skyenv.page.errors import PageError
 from skyenv.page.requests import JOB_METHODS, browser_of, json_object, made, number, server_of, work
-from skyenv.page.routes.replays import GAME, found, origin, seat_of_replay, step_of
+from skyenv.page.routes.replays import GAME, found, origin, place_of, seat_of_replay, step_of
 from skyenv.page.strengths import called
 from skyenv.page.table.new_games import ME, GameRequest
 from skyenv.page.table.server import check_whole
@@ -40,6 +40,12 @@ async def _analysis(request: Request) -> tuple[Name, Job[Found]]:
     return ("analysis", origin(request), entry.name), partial(
         analyse, record, entry, estimator, server.play_outs.copy()
     )
+
+
+async def _keep(request: Request, told: dict[str, Any]) -> None:
+    """Store an analysis for the next visit."""
+    storage = server_of(request).storage
+    await storage.ask(storage.add_analysis, *await place_of(request), told)
 
 
 async def _play_out(request: Request) -> tuple[Name, Job[Found]]:
@@ -107,7 +113,7 @@ async def _play_on(request: Request) -> Response:
 
 
 ROUTES: Final[list[BaseRoute]] = [
-    Route(f"{GAME}/analysis", work(_analysis), methods=JOB_METHODS),
+    Route(f"{GAME}/analysis", work(_analysis, _keep), methods=JOB_METHODS),
     Route(f"{GAME}/{{step}}/playouts", work(_play_out), methods=JOB_METHODS),
     Route(f"{GAME}/{{step}}/variations", _play_on, methods=["POST"]),
     Route(f"{GAME}/{{step}}/chances", _chances),

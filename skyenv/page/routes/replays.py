@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from hashlib import sha256
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.arena.schedule import code_version
 from skyenv.checks import check_seat
 from skyenv.errors import shown
 from skyenv.page.errors import PageError
@@ -93,9 +95,22 @@ def seat_of_replay(request: Request, replay: Replay) -> int | None:
     return None if seat is None else check_seat(seat, replay.players)
 
 
+async def place_of(request: Request) -> tuple[str, str]:
+    """Return where the latest analysis of the game in the URL is stored: the browser, and a digest
+    of the game and the code that decides games.
+    """
+    replay = await found(request)
+    whole = f"{code_version()} {replay.names}".encode() + replay.states.tobytes()
+    return browser_of(request), sha256(whole).hexdigest()
+
+
 async def _replay(request: Request) -> Response:
+    """Return the game with its latest analysis."""
     replay, server = await found(request), server_of(request)
-    about = {"adviser": server.catalogue.adviser(replay.players, replay.game.side)}
+    about = {
+        "adviser": server.catalogue.adviser(replay.players, replay.game.side),
+        "analysis": await server.storage.ask(server.storage.analysis, *await place_of(request)),
+    }
     return await asyncio.to_thread(lambda: JSONResponse(replay.payload() | about))
 
 

@@ -25,7 +25,7 @@ export function tools(viewer, place) {
   if (location.hash === "#analyse") {
     the("[value=analyse]", bench).checked = true;
     show("analyse");
-    find("analyse").click();
+    if (!viewer.game.analysis) find("analyse").click();
   }
   if (viewer.game.task) {
     // the others judge by who wins the whole game
@@ -223,7 +223,8 @@ function job(find, id, address, show) {
 // ---- the analysis of a game ----
 
 function analysis(viewer, { api, agents, agent, marks, find }) {
-  const usual = agents.includes(agent) ? agent : ESTIMATOR;
+  const earlier = viewer.game.analysis;
+  const usual = earlier?.agent ?? (agents.includes(agent) ? agent : ESTIMATOR);
   const who = offer(find("analyst"), agents, usual);
   const address = () => `${api}/analysis?agent=${encodeURIComponent(who.value)}`;
   job(find, "analyse", address, show);
@@ -257,6 +258,7 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
     find("faultless").hidden = lines.length || state !== "done";
     find("faultless").textContent = `${called(agent)} found no better choice.`;
   }
+  if (earlier) show(earlier);
 }
 
 // ---- simulation and draw odds ----

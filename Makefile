@@ -23,8 +23,8 @@ PRETTIER := $(SCRIPTS)/node_modules/.bin/prettier --config $(SCRIPTS)/package.js
 
 .DEFAULT_GOAL := help
 .PHONY: help setup quick test tests browser test-long test-uncompiled test-lowest test-ray \
-	test-libraries fuzz lint style types scripts format first train play speed peers figures docs site \
-	dist clean
+	test-libraries fuzz lint style types scripts format first train play speed peers figures docs pictures \
+	site dist clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -186,6 +186,9 @@ figures: $(READY)  ## measure again whatever the docs publish of code that has c
 
 docs: $(READY)  ## update the generated tables and drawings of the docs
 	$(BIN)/python -m docs.build.document
+
+pictures: $(READY)  ## take the page's screenshots in the docs again
+	PYTHONPATH=tests:tests/page $(BIN)/python -m docs.build.page_pictures
 
 # The theme's makers announce its successor at every build; warnings of the build itself are errors.
 site: $(READY)  ## the docs as a site with a search and the API reference, in site/; to be opened without a server, too

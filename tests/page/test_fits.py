@@ -12,10 +12,13 @@ from pages import played
 from skyenv.page.library.games import Library, roots_of
 from skyenv.page.teaching import tutorial
 
-DESKTOPS: Final = ((1920, 950), (1536, 730), (1440, 900), (1366, 768), (1280, 720), (1024, 768))
+DESKTOPS: Final = (
+    *((1920, 950), (1536, 730), (1440, 900), (1366, 768), (1280, 720)),
+    *((1180, 820), (1024, 768)),
+)
 # A screen of 1440x900 at 200 %.
 ZOOMED: Final = (720, 450)
-PHONES: Final = ((390, 844), (844, 390), (360, 640))
+PHONES: Final = ((390, 844), (844, 390), (932, 430), (360, 640))
 # Steps of the lesson whose positions are looked at, in a game of one's own.
 BEATS: Final = {"choice": 2, "taking": 3, "auction": 13}
 LEAST_TEXT: Final = 12.0
@@ -37,7 +40,8 @@ _MEASURE: Final = """
       const matrix = text.getScreenCTM();
       return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(matrix.a, matrix.b);
     });
-    const isFitted = innerWidth > innerHeight && innerWidth < 1263;  // zoom makes the drawing's text legible
+    // The drawing's text is at least 9 px where the drawing is fitted, 12 px elsewhere.
+    const isFitted = innerWidth > innerHeight && innerWidth < 1263, legible = drawn.map((size) => size * (isFitted ? 4 / 3 : 1));
     const isRead = (one) => !one.closest("svg") && one.checkVisibility() && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     const written = [...document.querySelectorAll("main *, header *")].filter(isRead).map((one) => parseFloat(getComputedStyle(one).fontSize));
     const targets = [...document.querySelectorAll("button, select, #board [role=button]")].filter((one) => one.checkVisibility())
@@ -47,7 +51,7 @@ _MEASURE: Final = """
     const part = (name) => box(`#board [data-part='${name}']`);
     return {window: [innerWidth, innerHeight], board: part("city"), row: part("supply row"), hand: part("seat 1.hand"),
             stacks: part("stacks"), dock: box("#dock") ?? box(".transport"), strip: box("#strip"), tray, cut: cut.length, taught: box("#board .taught"), told: box("#lesson"),
-            foot: box("#foot"), news: box("#news"), mistakes: box("#mistakes"), recent: box("#recent"), latest: box("#recent-list li:last-child"), card: box("#board [data-card^='0:'] rect"), text: Math.min(...(isFitted ? [] : drawn), ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
+            foot: box("#foot"), news: box("#news"), mistakes: box("#mistakes"), recent: box("#recent"), latest: box("#recent-list li:last-child"), card: box("#board [data-card^='0:'] rect"), text: Math.min(...legible, ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
 """
 
 

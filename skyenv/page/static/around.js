@@ -5,7 +5,7 @@ import { LOWEST_CARD } from "./game.js";
 
 /** Whether the whole drawing can't be read on this screen at once. */
 export const isSmall = matchMedia(
-  "(max-width: 860px) and (orientation: landscape), (max-width: 699px) and (orientation: portrait)",
+  "(max-width: 699px), (max-height: 560px), (max-width: 860px) and (orientation: landscape)",
 );
 
 const GAP = 0.012; // of the drawing's height, between what is drawn and what stands beside it

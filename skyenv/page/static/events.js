@@ -129,8 +129,8 @@ function rowsOf({ text, vp, scores, pays }) {
     return el("td", gain > 0 && el("b", `+${gain} `), `${score}`);
   };
   const paid = (one) => el("td", el("b", (one > 0 ? "+" : "") + signed(one)));
-  const what = { scope: "rowgroup", colspan: scores.length };
-  return el("tbody", el("tr", el("th", what, text)), el("tr", pays?.map(paid) ?? scores.map(cell)));
+  const what = el("th", { scope: "row" }, text);
+  return el("tbody", el("tr", what, pays?.map(paid) ?? scores.map(cell)));
 }
 
 /** Show the latest step on the drawing: its district, and the points so far. */
@@ -157,7 +157,7 @@ function startFinal({ names, task }) {
   told = 0;
   if (task) the("h2", $("finished")).textContent = "Task payoffs";
   const heads = names.map((name, seat) => `${seat + 1} ${name}`);
-  $("final").replaceChildren(table("table", heads, []));
+  $("final").replaceChildren(table("table", [el("td"), ...heads], []));
   $("final-next").onclick = () => tellUpTo(told + 1);
   $("final-all").onclick = () => tellUpTo(steps.length);
   tellUpTo(isAwaited ? 1 : steps.length);

@@ -22,14 +22,14 @@ function showCards({ decision, over, seat: own }) {
   );
 }
 
-/** Whether the city is larger than the window. */
-const isPartSeen = () => isSmall.matches && isUpright.matches;
+const isPartSeen = () => isSmall.matches && isUpright.matches; // the city is larger than the window
 
-/** Whether a part of the drawing is in the window, between the lesson and the dock. */
+/** Whether a part of the drawing is in the window, below the lesson and not below the dock. */
 function isSeen(part) {
   const { left, right, top, bottom } = boxOf(part);
-  const isLow = top >= boxOf($("lesson")).bottom && bottom <= boxOf($("dock")).top;
-  return isLow && left >= 0 && right <= innerWidth;
+  const dock = boxOf($("dock"));
+  const isIn = top >= boxOf($("lesson")).bottom && bottom <= innerHeight && left >= 0;
+  return isIn && right <= innerWidth && (right <= dock.left || bottom <= dock.top);
 }
 
 const scrollTo = (part, block) =>

@@ -7,7 +7,6 @@ import { seatNames } from "./format.js";
 import { theme } from "./settings.js";
 
 const CHARTS = { now: "if scored now", vp: "VP", win: "chance to win" };
-const isNarrow = matchMedia("(max-width: 1262px)"); // for a log beside the board
 const ROOM = 600; // pixels that the wide chart needs
 
 /**
@@ -175,7 +174,8 @@ export function view(root, game, draw, options = {}) {
 
   /** The log fills the empty part of a wide drawing; small screens have the cards in a line. */
   function showAround(seat) {
-    const place = isNarrow.matches ? (tools ? below : aside) : over;
+    const isFull = isSmall.matches || isUpright.matches;
+    const place = isFull ? (tools ? below : aside) : over;
     if (happened.parentNode !== place) place.append(happened);
     happened.classList.toggle("hole", place === over);
     if (place === over) fitHole(happened, board);
@@ -257,8 +257,7 @@ export function view(root, game, draw, options = {}) {
     const x = ((event.clientX - box.left) * svg.viewBox.baseVal.width) / box.width;
     go(Math.round(((x - left) / (right - left)) * game.steps), true);
   });
-  for (const size of [isSmall, isNarrow, isUpright])
-    size.addEventListener("change", () => show(false, true));
+  for (const size of [isSmall, isUpright]) size.addEventListener("change", () => show(false, true));
   new ResizeObserver(showChart).observe(chart);
   showChoice();
   show(false, true);

@@ -75,7 +75,7 @@ def options(position: Any, table: Table) -> list[Json]:
     black = "1 black card, 2 moves, 2 coloured cards"
     return [
         _option(position, "A", "Skyscrapers", first, [(OPTION_A, "take them")]),
-        _option(position, "B", "Business", _business(game, kinds), tiles),
+        _option(position, "B", "Business", _business(game), tiles),
         _option(position, "C", "Black card", black, [(OPTION_C, "take it")]),
         _option(position, "D", "Score", "VP for a district, 2 black cards, a move", scored),
     ]
@@ -95,10 +95,9 @@ def _option(
     return {"letter": letter, "name": name, "brings": brings, "choices": legal, "why": why}
 
 
-def _business(game: Any, kinds: Sequence[int]) -> str:
+def _business(game: Any) -> str:
     """Describe the next business, which may bring special points or the end (BUS-4, BUS-5)."""
-    number = int(game["placed"]) + 1
-    text = f"a {' or '.join(BUSINESSES[kind] for kind in kinds)}" if kinds else "a business"
+    number, text = int(game["placed"]) + 1, "a business"
     if number == BUSINESSES_TO_PLACE:
         return f"{text}: the 12th, it ends the game"
     if number % _EVERY_THIRD == 0:

@@ -412,6 +412,7 @@ def test_aleas_cards_turn_up_one_by_one(page: Browser, site: Site, motion: str) 
 
 
 def test_a_hint_under_way_can_be_stopped(page: Browser, site: Site) -> None:
+    """Another's choice is marked on the board, in both themes."""
     sit_at(page, site, "place")
     site.listener.held.add(f"/api/seats/{page.driver.current_url.rpartition('/')[2]}/hint")
     follow(
@@ -424,6 +425,15 @@ def test_a_hint_under_way_can_be_stopped(page: Browser, site: Site) -> None:
         ],
     )
     site.listener.held.clear()
+    follow(
+        page,
+        [
+            ("set #adviser greedy", "#ask-hint:enabled", HERE),
+            ("click #ask-hint", "#board .hinted", HERE),
+            ("click header .quiet:last-child", "#board svg[data-theme=dark]", HERE),
+            ("", "#board .hinted", HERE),
+        ],
+    )
 
 
 ASKING: Final = """

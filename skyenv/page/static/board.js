@@ -71,7 +71,7 @@ export function showBoard(holder, drawing, play = null, legal = (_part) => false
   const refocus = focused(holder);
   if (changed) redraw(board, drawing, holder, isFirst);
   if (markLegal(holder) || changed)
-    for (const part of $$(".faded, .hinted", holder)) part.classList.remove("faded", "hinted");
+    for (const part of $$(".faded", holder)) part.classList.remove("faded");
   refocus();
 }
 

@@ -8,7 +8,8 @@ import { hintTable, think } from "./thinking.js";
 
 /** @type {Asked | null} */
 let asked = null; // the agent that is thinking: its name, its abort, a promise of its end
-let isChosen = false; // whether this person has chosen the agent
+let isChosen = false; // whether a person has chosen it
+let best = []; // the hint's actions
 
 async function loadAdvisers() {
   const { agents } = await ask("/api/options");
@@ -26,6 +27,12 @@ function showHints(state) {
   $("ask-hint").disabled = !(state.yours || isOpen) || !$("adviser").value;
   if ($("hint").dataset.step !== String(state.step)) drop(state);
   $("hint").dataset.step = state.step;
+  mark();
+}
+
+function mark() {
+  for (const part of $$("[data-action]", $("board")))
+    part.classList.toggle("hinted", best.includes(part.dataset.action));
 }
 
 /** Take away a hint for another position, and ask again if hints follow a watched game. */
@@ -35,6 +42,7 @@ function drop({ watching, paused, over }) {
   if (watching && !over && isAsked) Promise.resolve(asked?.done).then(hint);
   asked?.stop.abort();
   $("hint").replaceChildren();
+  best = [];
 }
 
 async function hint() {
@@ -52,9 +60,8 @@ async function hint() {
       const hint = await think($("hint"), name, `${api}/hint?${question}`, stop.signal);
       if (hint?.step !== latest().step) return;
       $("hint").replaceChildren(hintTable([hint], latest().names));
-      const chosen = new Set(hint.actions.map(String));
-      for (const part of $$("[data-action]", $("board")))
-        part.classList.toggle("hinted", chosen.has(part.dataset.action));
+      best = hint.actions.map(String);
+      mark();
     } catch (error) {
       $("hint").replaceChildren();
       throw error;

@@ -28,6 +28,10 @@ ANALYSIS: list[Step] = [
     ("check", "#analyst", HERE),
     ("set #analyst greedy", "#analyse", HERE),
     ("click #analyse", "#mistakes button", " — better: "),
+    ("", "#analyse:enabled", HERE),
+    ("reload", "#board svg", HERE),
+    ("", "#chart label:has(:checked)", "chance to win"),
+    ("click #tools label:nth-of-type(2)", "#mistakes button", " — better: "),
 ]
 SIMULATION: list[Step] = [
     ("click #mistakes button", "#count", r"^\s*[1-9]\d* /"),

@@ -18,7 +18,7 @@ from skyenv.page.web import application
 def show(page: Browser, name: str, *steps: Step) -> None:
     """Perform steps, then save what the window shows as a picture of the docs."""
     follow(page, steps)
-    page.run("for (const one of document.getAnimations()) one.finish()")
+    page.wait_until(lambda: not page.run("return document.getAnimations().length"))
     page.driver.save_screenshot(f"docs/page-{name}.png")
 
 

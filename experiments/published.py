@@ -17,7 +17,8 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -147,13 +148,14 @@ def measure(part: Part, entries: dict[str, Any]) -> bool:
     """
     if changed := git("status", "--porcelain", "--", *part.code()):
         raise OptionError(f"{part.name} would measure code that isn't committed:\n{changed}")
-    commit, code, began = git("rev-parse", "--short=12", "HEAD"), part.digest(), time.monotonic()
+    commit, code = git("rev-parse", "--short=12", "HEAD"), part.digest()
     folder = WORK / f"{part.name}-{code}"
     folder.mkdir(parents=True, exist_ok=True)
-    for words in [part.words(each, folder.relative_to(ROOT)) for each in part.commands]:
-        print(f"{part.name}: {shlex.join(words)}", flush=True)
-        if subprocess.run(words, cwd=ROOT, check=False).returncode:
-            return False
+    with _timed(folder / "hours") as spent:
+        for words in [part.words(each, folder.relative_to(ROOT)) for each in part.commands]:
+            print(f"{part.name}: {shlex.join(words)}", flush=True)
+            if subprocess.run(words, cwd=ROOT, check=False).returncode:
+                return False
     for name, path in part.files.items():
         write_atomically(path, (folder / name).read_bytes())
     where = machine()
@@ -163,11 +165,21 @@ def measure(part: Part, entries: dict[str, Any]) -> bool:
         "sources": code,
         "files": {path.name: digest_of(path) for path in part.files.values()},
         "date": datetime.date.today().isoformat(),
-        "hours": round((time.monotonic() - began) / 3600, 2),
+        "hours": round(float(spent.read_text("utf-8")), 2),
         "machine": f"{where['processor']}, {where['cores']} cores",
     }
     write_atomically(MEASURED, json.dumps(entries, indent=1, sort_keys=True) + "\n")
     return True
+
+
+@contextmanager
+def _timed(spent: Path) -> Iterator[Path]:
+    """Add the time of a block, however it ends, to the hours in a file."""
+    before, began = float(spent.read_text("utf-8")) if spent.exists() else 0.0, time.monotonic()
+    try:
+        yield spent
+    finally:
+        write_atomically(spent, f"{before + (time.monotonic() - began) / 3600}\n")
 
 
 def is_current(part: Part, entries: dict[str, Any]) -> bool:

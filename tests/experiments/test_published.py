@@ -69,7 +69,10 @@ def test_a_part_is_measured_once_and_again_after_a_change(
     assert stored["some"]["files"] == {"its.json": digest_of(tmp_path / "its.json")}
     assert published.commits_since(part, stored["some"]["commit"]) == "unchanged"
     (tmp_path / "rules" / "figures.json").write_text("0")  # what a part writes beside its code
+    (spent,) = tmp_path.glob("work/*/hours")
+    before = float(spent.read_text())
     assert published.measure(part, measured)
+    assert float(spent.read_text()) > before, "interrupted ones go on, and their hours count"
     code.write_text("2")
     with pytest.raises(OptionError, match=r"code that isn't committed:\n.*code\.py"):
         published.measure(part, measured)

@@ -161,12 +161,12 @@ function assumed({ stop, assumes, card, others }, names) {
   return rest.filter(Boolean).join(" ");
 }
 
-const DRAFT = "draft"; // what this browser remembers of a bid in preparation
+const DRAFT = `draft ${location.pathname}`; // what this browser remembers of a game's bid
 
 /** The cards of a decision's bid, by actions, that were laid before the page was loaded again. */
 function rememberedOf(key) {
-  const [page, decision, laid] = JSON.parse(kept(DRAFT) ?? "[]");
-  return page === location.pathname && decision === key ? laid : [];
+  const [decision, laid] = JSON.parse(kept(DRAFT) ?? "[]");
+  return decision === key ? laid : [];
 }
 
 export class BidTray extends Bid {
@@ -263,7 +263,7 @@ export class BidTray extends Bid {
     this.button.disabled = missing !== "";
     this.empty.disabled = cards === 0;
     this.told.hidden = !this.worth;
-    keep(DRAFT, JSON.stringify([location.pathname, this.key, [...this.laid]]));
+    keep(DRAFT, JSON.stringify([this.key, [...this.laid]]));
     if (this.worth) {
       const bid = { colour: CARD_COLOURS[this.colour ?? -1], total, builds, cards };
       [this.value.textContent, this.rest.textContent] = worthText(this.worth, bid, this.names);

@@ -51,7 +51,7 @@ _MEASURE: Final = """
     const part = (name) => box(`#board [data-part='${name}']`);
     return {window: [innerWidth, innerHeight], board: part("city"), row: part("supply row"), hand: part("seat 1.hand"),
             stacks: part("stacks"), dock: box("#dock") ?? box(".transport"), strip: box("#strip"), tray, cut: cut.length, taught: box("#board .taught"), told: box("#lesson"),
-            foot: box("#foot"), news: box("#news"), mistakes: box("#mistakes"), recent: box("#recent"), latest: box("#recent-list li:last-child"), card: box("#board [data-card^='0:'] rect"), text: Math.min(...legible, ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
+            foot: box("#foot"), news: box("#news"), mistakes: box("#mistakes"), happened: box("#happened"), latest: box("#log-lines li:last-child"), card: box("#board [data-card^='0:'] rect"), text: Math.min(...legible, ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
 """
 
 
@@ -107,7 +107,7 @@ def test_the_whole_table_fits_a_desktop(page: Browser, site: Site, position: str
         check_inside(sizes, "board", "row", "hand", "stacks", "dock")
         is_read = position == "replay" or size[0] < 1280
         assert is_read or sizes["target"] >= LEAST_TARGET, sizes
-        assert not sizes["latest"] or sizes["latest"][3] <= sizes["recent"][3], sizes
+        assert not sizes["latest"] or sizes["latest"][3] <= sizes["happened"][3], sizes
         if size == (1440, 900):
             _, top, _, bottom = sizes["card"]
             assert bottom - top in CARD, sizes

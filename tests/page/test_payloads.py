@@ -1,9 +1,10 @@
-"""The payload of a seat: choices, reasons, the turns since its last one, final scoring.
+"""The payload of a seat: choices, reasons, what has changed, final scoring.
 
 Hidden information is checked in tests/guarantees.
 """
 
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.page.library.ending import ending
 from skyenv.page.view.payloads import SeatView, final_scoring
-from skyenv.page.view.recent import AUCTION, alea_since, changed_parts, since_last_turn, turns
+from skyenv.page.view.recent import alea_since, changed_parts, changed_since_last_turn, turns
 from skyenv.render.table import if_scored_now
-from skyenv.rules.actions import NUM_ACTIONS, PASS, PLOT, TAKE
+from skyenv.rules.actions import NUM_ACTIONS, PLOT, TAKE
 
 TYPES = Path(__file__).parent / "js" / "types.d.ts"
 
@@ -145,17 +146,15 @@ def test_changed_parts_lists_each_part_once() -> None:
     assert changed_parts(turn) == parts
 
 
-def test_since_last_turn_lists_the_others_turns_and_auctions() -> None:
+def test_what_changed_is_of_turns_and_auctions_since_the_seats_last_turn() -> None:
     events = played(3, 4).events
     for number in [place for place, one in enumerate(events) if one["event"] == "action"][30:90]:
-        since = since_last_turn(events[:number], NAMES, 0)
-        assert all(turn["seat"] != 0 and turn["lines"] for turn in since)
-        others = [turn for turn in since if turn["seat"] != AUCTION]
-        assert 1 <= len(others) <= 2 or turns(events[:number])[1][-1][0] != 0
-    assert since_last_turn(events[:1], NAMES, 0) == []
-    task = Game(2, seed=2, task="alea-3/2")
-    task.play(PASS)
-    assert "You pass" in since_last_turn(task.events, NAMES, 1)[-1]["lines"]
+        *before, (seat, turn) = turns(events[:number])
+        last = [] if seat == 0 else changed_parts(turn)
+        others = [*takewhile(lambda one: one[0] != 0, reversed(before))][::-1]
+        parts = [part for _, one in others for part in changed_parts(one)]
+        assert changed_since_last_turn(events[:number], 3, 0) == [*parts, *last]
+    assert changed_since_last_turn(events[:1], 3, 0) == []
 
 
 @pytest.mark.rule("ALEA-2")

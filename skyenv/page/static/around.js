@@ -12,6 +12,7 @@ const GAP = 0.012; // of the drawing's height, between what is drawn and what st
 export const boxOf = (part) => part.getBoundingClientRect();
 const ofWhole = (length, of) => `${100 * Math.max(0, length / of)}%`;
 
+/** Place a part in the empty area of a wide drawing; an upright one has none. */
 export function fitHole(hole, board) {
   const svg = board.querySelector("svg");
   const [whole, city] = [svg, svg.querySelector('[data-part="city"]')].map(boxOf);
@@ -20,12 +21,13 @@ export function fitHole(hole, board) {
   const right = Math.max(...beside.map((box) => box.right));
   const bottom = Math.max(...beside.map((box) => box.bottom));
   const gap = GAP * whole.height;
-  Object.assign(hole.style, {
-    left: ofWhole(city.right - whole.left + gap, whole.width),
-    right: ofWhole(whole.right - right, whole.width),
-    top: ofWhole(bottom - whole.top + gap, whole.height),
-    bottom: ofWhole(whole.bottom - city.bottom, whole.height),
-  });
+  const inset = [
+    ofWhole(bottom - whole.top + gap, whole.height),
+    ofWhole(whole.right - right, whole.width),
+    ofWhole(whole.bottom - city.bottom, whole.height),
+    ofWhole(city.right - whole.left + gap, whole.width),
+  ];
+  hole.style.setProperty("--inset", beside.length ? inset.join(" ") : "auto");
 }
 
 /** The number of a hand's equal cards, which lie in one pile. */

@@ -1,4 +1,4 @@
-// What has happened: the last turns, the standings, the log, explanations, the final scoring.
+// What has happened: the standings, the log, explanations, the final scoring.
 import { $, $$, el, isNews, ruleLink, table, the } from "./dom.js";
 import { signed } from "./format.js";
 import { STOP } from "./game.js";
@@ -6,21 +6,7 @@ import { linked } from "./rules.js";
 import { onState, positionOf } from "./seat.js";
 import { bindSetting, isOn, keep, kept } from "./settings.js";
 
-// ---- the last turns, and the standings ----
-
-/**
- * List the turns since this seat's last one, and mark what they changed.
- * @param {State} state
- */
-export function showRecent(state) {
-  if (isNews($("recent-list"), state.recent)) {
-    const line = (text) => el("span", linked(text));
-    const turns = state.recent.map(({ seat, lines }) => el(`li.seat-${seat}`, lines.map(line)));
-    $("recent-list").replaceChildren(...turns);
-    $("recent-none").hidden = turns.length > 0;
-  }
-  if (!state.over) mark(state.recent.flatMap((turn) => turn.parts));
-}
+// ---- marks, and the standings ----
 
 /** Mark parts of the drawing: pairs of a data attribute's name and its value. */
 function mark(parts) {
@@ -50,18 +36,25 @@ export function showLeads({ scores, standing, names }) {
 // ---- the log ----
 
 let logged = 0; // lines that the server has told
+let hadDecision = true; // whether the lines before were followed by a decision of this seat
 
-/** @param {State} state */
+/**
+ * Show the log, where lines since this seat's last decision are new, and mark what they changed.
+ * @param {State} state
+ */
 export function showLog(state) {
   const list = $("log-lines");
-  for (const line of $$(".new", list)) line.classList.remove("new");
   if (state.log.from < logged) list.replaceChildren();
+  if (hadDecision && state.log.lines.length)
+    for (const line of $$(".new", list)) line.classList.remove("new");
+  hadDecision = state.yours || state.watching;
   list.append(
     ...state.log.lines.map((line, i) =>
       el("li", { class: logged ? "new" : null }, `${line} `, ruleLink(state.log.rules[i])),
     ),
   );
   logged = state.log.from + state.log.lines.length;
+  if (!state.over) mark(state.changed);
 }
 
 export const tell = (text) => $("log-lines").append(el("li.own", text));

@@ -3,7 +3,7 @@
 import { boxOf, fitHole, handLine, isSmall, stackLine } from "./around.js";
 import { isUpright } from "./board.js";
 import { $, $$ } from "./dom.js";
-import { latest, onState, positionOf } from "./seat.js";
+import { latest, onState, positionOf, seat } from "./seat.js";
 
 let brought = "";
 
@@ -58,7 +58,9 @@ export function bring() {
 }
 
 export function setUpFit() {
-  onState(() => fitHole($("recent"), $("board")));
+  const place = () => fitHole($("happened"), $("board"));
+  onState(place);
+  new ResizeObserver(() => seat.state && place()).observe($("board"));
   onState(showCards);
   onState(() => requestAnimationFrame(bring)); // the page is laid out then, once for all
   tellHeight("--sheet", $("dock"));

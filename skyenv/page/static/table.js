@@ -4,15 +4,7 @@ import { isUpright, showBoard } from "./board.js";
 import { choiceKey, click, isLegal, showChoices } from "./choices.js";
 import { $, isNews, the } from "./dom.js";
 import { setUpEnded, showEnded } from "./ended.js";
-import {
-  isTold,
-  setUpNews,
-  showFinal,
-  showLeads,
-  showLog,
-  showRecent,
-  whenTold,
-} from "./events.js";
+import { isTold, setUpNews, showFinal, showLeads, showLog, whenTold } from "./events.js";
 import { setUpExplaining } from "./explain.js";
 import { setUpFit } from "./fit.js";
 import { setUpHints } from "./hints.js";
@@ -88,7 +80,7 @@ function setUpKeys() {
 const again = () => load();
 setUpHeader(again, the("header .row"));
 isUpright.addEventListener("change", again);
-for (const show of [showTable, showChoices, showRecent, showLeads, showLog]) onState(show);
+for (const show of [showTable, showChoices, showLeads, showLog]) onState(show);
 for (const show of [showInvitations, showFinal, showWords]) onState(show);
 setUpFit();
 onState(showEnded);

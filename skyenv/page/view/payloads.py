@@ -11,7 +11,8 @@ from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.engine.openings import TASK_TEXTS
 from skyenv.engine.rewards import CARD_VP
-from skyenv.page.view import guidance, recent
+from skyenv.page.view import guidance
+from skyenv.page.view.recent import changed_since_last_turn
 from skyenv.render import words
 from skyenv.render.parts import Drawing
 from skyenv.render.reasons import reason
@@ -93,8 +94,8 @@ class SeatView:
             "scores": self.game.scores,
             "standing": if_scored_now(table.game, table.players).tolist(),
             "decision": guidance.decision(position, table, self.names, legal),
-            "recent": recent.since_last_turn(
-                seen_by(self.game.events, self.seat), self.names, self.seat
+            "changed": changed_since_last_turn(
+                seen_by(self.game.events, self.seat), table.players, self.seat
             ),
             "drawing": self.drawing(position).changes(drawn),
             "legal": [

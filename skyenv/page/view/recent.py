@@ -1,10 +1,9 @@
-"""The turns and auctions since a seat's last turn: their log lines, and what they changed."""
+"""What the turns and auctions since a seat's last turn changed, and Alea's bids."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from skyenv.engine.events import Event
-from skyenv.render.words import Narrator
 from skyenv.rules.actions import (
     BID,
     BID_DONE,
@@ -32,9 +31,8 @@ Turn = tuple[int, list[Event]]
 AUCTION: Final = -1
 
 
-def turns(events: Sequence[Event]) -> tuple[list[Event], list[Turn]]:
-    """Split a game's events into those before the first turn, and the turns and auctions."""
-    before: list[Event] = []
+def turns(events: Sequence[Event]) -> list[Turn]:
+    """Return a game's turns and auctions; events before the first one are left out."""
     found: list[Turn] = []
     business = False
     for event in events:
@@ -45,39 +43,27 @@ def turns(events: Sequence[Event]) -> tuple[list[Event], list[Turn]]:
             found.append((int(event["seat"]), []))
         if 0 <= action < TAKE:
             business = OPTION_B <= action < OPTION_C
-        (found[-1][1] if found else before).append(event)
-    return before, found
+        if found:
+            found[-1][1].append(event)
+    return found
 
 
-def since_last_turn(
-    events: Sequence[Event], names: Sequence[str], me: int | None
-) -> list[dict[str, Any]]:
-    """Return the turns and auctions after the last turn of `me`, at most two a seat.
+def changed_since_last_turn(
+    events: Sequence[Event], players: int, me: int | None
+) -> list[tuple[str, str]]:
+    """Return what the turns and auctions after the last turn of `me`, at most two a seat, changed
+    on the drawing.
 
     Args:
         events: all events so far, as the seat has seen them.
-        names: the agents' names by seat.
-        me: the reading seat; None: a spectator.
-
-    Returns:
-        Per turn or auction: `seat` (AUCTION: none), `lines` of text, and `parts` of the drawing
-        that changed, pairs of a data attribute's name and its value.
+        players: number of players.
+        me: the viewing seat; None: a spectator.
     """
-    before, all_turns = turns(events)
-    narrator = Narrator(names, me)
-    narrator.lines(before)
-    entries = [
-        {
-            "seat": seat,
-            "lines": [line.text for line in narrator.lines(turn)],
-            "parts": changed_parts(turn),
-        }
-        for seat, turn in all_turns
-    ]
-    if entries and entries[-1]["seat"] == me:
-        entries.pop()  # the turn is unfinished, or no turn came after it
-    last = max((number for number, turn in enumerate(entries) if turn["seat"] == me), default=-1)
-    return entries[last + 1 :][-2 * len(names) :]
+    found = turns(events)
+    if found and found[-1][0] == me:
+        found.pop()  # the turn is unfinished, or no turn came after it
+    last = max((number for number, (seat, _) in enumerate(found) if seat == me), default=-1)
+    return [part for _, turn in found[last + 1 :][-2 * players :] for part in changed_parts(turn)]
 
 
 def alea_since(events: Sequence[Event], step: int) -> list[list[int]]:
@@ -92,7 +78,9 @@ def alea_since(events: Sequence[Event], step: int) -> list[list[int]]:
 
 
 def changed_parts(turn: Sequence[Event]) -> list[tuple[str, str]]:
-    """Return what one turn's events changed on the board, each part once."""
+    """Return what one turn's events changed on the drawing, each part once: pairs of a data
+    attribute's name and its value.
+    """
     parts: list[tuple[str, str]] = []
     place = ""
     colours: dict[int, int] = {}  # per seat: the colour of its bid

@@ -100,12 +100,6 @@ interface Log {
   rules: string[][];
 }
 
-interface Turn {
-  seat: number;
-  lines: string[];
-  parts: [string, string][];
-}
-
 interface Scoring {
   text: string;
   vp: number[] | null;
@@ -165,7 +159,7 @@ interface State {
   scores: number[];
   standing: number[];
   decision: Decision;
-  recent: Turn[];
+  changed: [string, string][];
   drawing: Drawing;
   legal: Choice[];
   why: Record<string, number[]>;

@@ -96,6 +96,16 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("", "#log .own", "by your limit"),
         ],
     ),
+    "a limit keeps the draft's colour and build": (
+        "bid",
+        [
+            ("click #proxy-title", "#proxy-now", "now: bid 4 for 3 in violet"),
+            ("click #board [data-card='0:2:1']", "#foot", "Total 5, builds up to 2"),
+            ("set #proxy-most 3", "#proxy-now", "now: pass"),
+            ("set #proxy-most 18", "#proxy-now", "now: bid 4 for 2 in brown"),
+            ("click #proxy-set", "#log", "by your limit.*You bid 4 with brown 4"),
+        ],
+    ),
     "a limit begins with the least total that leads": (
         "bid",
         [
@@ -103,17 +113,18 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("click #proxy-set", "#log", "by your limit.*You bid"),
         ],
     ),
-    "a hint tells whole bids; passing is asked for first": (
+    "a hint tells whole bids; passing is asked for where cards are laid down": (
         "bid",
         [
             (f"click {TAB_HINTS}", "#adviser", HERE),
             ("set #adviser crowd", "#ask-hint:enabled", HERE),
             ("click #ask-hint", "#hint table", r"bid \d+: \w+ \d \+ black \d"),
             ("check", "#hint", "crowd would"),
-            ("click #foot [data-choice='78']", "#asked-text", "Leave this auction for good"),
+            ("click #board [data-card='0:1:1']", "#foot", "Total 5"),
+            ("click #foot [data-choice='78']", "#asked-text", "Cards of a bid are laid down"),
             ("click #asked-no", "#foot", "pass"),
-            ("click #foot [data-choice='78']", "#asked-yes", "pass"),
-            ("click #asked-yes", "#situation", "Bid for E42"),
+            ("click #bid-empty", "#foot", "Total 0"),
+            ("click #foot [data-choice='78']", "#situation", "Bid for E42"),
             ("", "#hint *", GONE),
         ],
     ),

@@ -14,6 +14,7 @@ from skyenv.render.reasons import why_illegal
 from skyenv.render.table import visible_table
 from skyenv.render.words import build_limit
 from skyenv.rules.actions import BID, BID_DONE, OPTION_A
+from skyenv.rules.components import BLACK
 
 BIDS = Path(__file__).parent / "js" / "bids.json"
 # Players and seed of the game whose positions the cases are.
@@ -35,11 +36,15 @@ def test_option_cards_hold_legal_actions_or_a_reason() -> None:
         assert cards[0]["why"] == (why_illegal(game.view(), OPTION_A) or "")
 
 
+def position_at(step: int) -> Game:
+    return next(itertools.islice(positions(*GAME), step, None))
+
+
 def bids(step: int) -> dict[str, Any]:
     """Return the sets of up to three cards of a hand: bids, with the skyscrapers that they allow,
     and sets that are none.
     """
-    game = next(itertools.islice(positions(*GAME), step, None))
+    game = position_at(step)
     hand = told(game)["bid"]
     kinds = [(colour, value) for colour, value, number in hand["cards"] for _ in range(number)]
     sets = set(itertools.chain(*(itertools.combinations(kinds, n) for n in (1, 2, 3))))
@@ -63,6 +68,23 @@ def test_the_bid_trays_cases_are_the_rules() -> None:
     """js/bid.test.js holds the page's tray to the same cases."""
     cases = json.loads(BIDS.read_text("utf-8"))
     assert [bids(case["step"]) for case in cases] == cases
+
+
+@pytest.mark.rule("AUC-3", "AUC-4", "COM-10")
+def test_the_least_bids_that_lead_are_bids_and_no_set_of_cards_is_better() -> None:
+    for case in json.loads(BIDS.read_text("utf-8")):
+        hand, leads = case["hand"], case["hand"]["leads"]
+        for lead in leads:
+            game = position_at(case["step"])
+            for action in (*lead["cards"], BID_DONE):
+                game.play(action)
+            assert game.state.highest == lead["total"]
+        for cards, limit in case["bids"]:
+            total = hand["laid"] + sum(value for _, value in cards)
+            colour = cards[0][0] if cards[0][0] != BLACK else hand["colours"][0]
+            builds = min(limit, hand["can_build"])
+            as_good = [one for one in leads if one["colour"] == colour and one["builds"] >= builds]
+            assert min(one["total"] for one in as_good) <= total
 
 
 @pytest.mark.rule("END-1")

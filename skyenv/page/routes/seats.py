@@ -64,7 +64,9 @@ async def _table(request: Request) -> Response:
         if error.status != 403 or not number(request, "page"):
             raise
         # A page that shows the new state needs no error for it.
-        return JSONResponse({"refused": str(error), "free": False, **error.fields})
+        ways = "Ask for another seat's link, or start your own game.", "Take it to play here."
+        advice = ways["free" in error.fields]
+        return JSONResponse({"refused": f"{error}. {advice}", "free": False, **error.fields})
     return await _state(request, server, link, session)
 
 

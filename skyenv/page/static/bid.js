@@ -86,51 +86,37 @@ export class Bid {
   get allows() {
     return allowed(this.bid, this.actions);
   }
-}
 
-/** Skyscrapers that winning with these cards would build at most. */
-const mostBuilt = (hand, cards) => Math.min(hand.supply, allowed(hand, cards));
-
-/** Add to bids, by their totals, those with one card more: of equal totals what builds most. */
-function addCard(bids, card, hand) {
-  const [colour, value] = cardOf(card);
-  for (const [total, begun] of [...bids]) {
-    if (colour === BLACK && hand.is_open && !begun.length) continue;
-    const [sum, bid] = [total + value, [...begun, card]];
-    if (!bids.has(sum) || mostBuilt(hand, bid) > mostBuilt(hand, bids.get(sum))) bids.set(sum, bid);
+  /** The colour and the build of a bid with these cards; null without a card, or a colour. */
+  get aim() {
+    const { is_open, colours } = this.bid;
+    const colour = this.colour ?? (is_open ? null : colours[0]);
+    const builds = mostBuilt(this.bid, this.actions);
+    return this.actions.length && colour !== null ? { colour, builds } : null;
   }
 }
 
-/** The bids of cards in a colour and in black, by their totals. */
-function bidsOf(colour, hand) {
-  const bids = new Map([[hand.laid, []]]);
-  const cards = hand.cards.filter(([one]) => one === colour || one === BLACK);
-  for (const [one, value, number] of cards)
-    for (let n = 0; n < number; n++) addCard(bids, actionOf(one, value), hand);
-  return bids;
-}
+/** Skyscrapers that winning with these cards would build at most. */
+const mostBuilt = (hand, cards) => Math.min(hand.can_build, allowed(hand, cards));
 
 /**
- * The least total that leads, up to `most`, and its cards as actions: those that build most.
+ * The least bid that leads, up to a total; with an aim in its colour and for its build.
  * @param {Hand} hand
  */
-export function leastBid(hand, most) {
-  const bids = [...hand.colours, BLACK].flatMap((colour) => [...bidsOf(colour, hand)]);
-  const leading = bids.filter(([total]) => total > hand.highest && total <= most);
-  const order = ([a, one], [b, other]) => a - b || mostBuilt(hand, other) - mostBuilt(hand, one);
-  return leading.sort(order)[0];
-}
+export const leastBid = ({ leads }, most, aim) =>
+  leads.find(
+    (bid) => bid.total <= most && (!aim || (bid.colour === aim.colour && bid.builds >= aim.builds)),
+  );
 
 /**
- * The value of winning (bid_worth of skyenv/analysis/odds.py) by a draft, in a line, and its
- * assumptions. The draft's `colour`: undefined without a coloured card, for that of most VP.
+ * The value of winning by a draft, in a line. Its `colour`: undefined without a coloured card, for
+ * that of most VP.
  * @param {Worth} worth
  */
-export function worthText(worth, draft, names) {
+export function worthText(worth, { colour, total, builds, cards }) {
   const { stop, card, alea, laid } = worth;
-  const { total, cards } = draft;
-  const chosen = colourOf(worth, draft);
-  const number = Math.min(draft.builds, chosen.builds);
+  const chosen = colourOf(worth, colour);
+  const number = Math.min(builds, chosen.builds);
   const vp = Math.round(100 * number * chosen.vp) / 100;
   const built = `${number} × ${chosen.vp} = ${vp} VP ${worth.when} in ${chosen.name}`;
   const stopped = stop && `a building stop: ${stop.vp} VP`;
@@ -139,27 +125,12 @@ export function worthText(worth, draft, names) {
   const cost = `${cards ? "" : "at least "}${many(paid, "card")} (${paid * card} VP)`;
   const more = alea?.find(([than]) => than === total)?.[1] ?? 0;
   const risk = cards && alea ? ` Alea bids more than ${total}: ${percent(more)}.` : "";
-  return [`Winning brings ${brings}, costs ${cost}.${risk}`, assumed(worth, names)];
+  return `Winning brings ${brings}, costs ${cost}.${risk}`;
 }
 
-const colourOf = ({ colours }, { colour }) =>
-  colours.find((one) => one.name === colour) ??
+const colourOf = ({ colours }, name) =>
+  colours.find((one) => one.name === name) ??
   colours.reduce((best, one) => (one.vp * one.builds > best.vp * best.builds ? one : best));
-
-/** What a value of winning assumes, and what the others can bid and gain. @param {Worth} worth */
-function assumed({ stop, assumes, card, others }, names) {
-  const bids = others.map(({ seat, most }) => `${names[seat]} ${most}`);
-  const gains = stop?.others.map(({ seat, vp }) => `${names[seat]} ${vp} VP`) ?? [];
-  const rest = [
-    stop?.must
-      ? "The district is full and you have no skyscraper there: the winner can't build."
-      : assumes,
-    gains.length ? `A stop also brings ${gains.join(", ")}.` : "",
-    `A card counts ${card} VP, as in bidding tasks; measured in games it is worth 1.2 to 1.8.`,
-    bids.length ? `By what you know, the highest bids possible: ${bids.join(", ")}.` : "",
-  ];
-  return rest.filter(Boolean).join(" ");
-}
 
 const DRAFT = `draft ${location.pathname}`; // what this browser remembers of a game's bid
 
@@ -174,16 +145,15 @@ export class BidTray extends Bid {
   play = (_actions) => {};
 
   /** The tray of a decision. @param {State} state */
-  static of({ decision, step, names }) {
+  static of({ decision, step }) {
     const key = JSON.stringify([step, decision.bid]);
-    if (current?.key !== key) current = new BidTray(decision, key, names);
+    if (current?.key !== key) current = new BidTray(decision, key);
     return current;
   }
 
-  constructor({ bid, auction }, key, names) {
+  constructor({ bid, auction }, key) {
     super(bid);
     this.key = key;
-    this.names = names;
     this.worth = auction?.worth;
     this.rows = bid.cards.map(([colour, value, number]) => this.row(colour, value, number));
     this.element = el(
@@ -193,8 +163,7 @@ export class BidTray extends Bid {
     );
     this.total = el("p.total", { "aria-live": "polite" });
     this.value = el("summary");
-    this.rest = el("p.small");
-    this.told = el("details.worth", this.value, this.rest);
+    this.told = el("details.worth", this.value, el("p.small", this.worth.assumes));
     const done = { "data-action": BID_DONE, onclick: () => this.done() };
     this.button = el("button#bid-done.primary", done);
     this.empty = el("button#bid-empty", { onclick: () => this.clear() }, "take all back");
@@ -262,12 +231,9 @@ export class BidTray extends Bid {
     this.button.textContent = `bid ${total}`;
     this.button.disabled = missing !== "";
     this.empty.disabled = cards === 0;
-    this.told.hidden = !this.worth;
     keep(DRAFT, JSON.stringify([this.key, [...this.laid]]));
-    if (this.worth) {
-      const bid = { colour: CARD_COLOURS[this.colour ?? -1], total, builds, cards };
-      [this.value.textContent, this.rest.textContent] = worthText(this.worth, bid, this.names);
-    }
+    const bid = { colour: CARD_COLOURS[this.colour ?? -1], total, builds, cards };
+    this.value.textContent = worthText(this.worth, bid);
     this.changed();
   }
 }

@@ -4,6 +4,7 @@ import { BidTray, showDraft } from "./bid.js";
 import { actionsOf, markLegal } from "./board.js";
 import { $, $$, el, isNews } from "./dom.js";
 import { BID, LOWEST_CARD, PASS, PLOT, STOP, TAKE } from "./game.js";
+import { showProxy } from "./proxy.js";
 import { linked, worded } from "./rules.js";
 import { act, isAway, latest, positionOf, seat, undo } from "./seat.js";
 import { asked, isForced } from "./settings.js";
@@ -125,10 +126,12 @@ function aim(who) {
  * @param {number} action
  * @param {State} state
  */
-function questionOf(action, { legal, decision, lesson }) {
+function questionOf(action, { decision, lesson }) {
   if (lesson) return null;
-  if (action === PASS && legal.length > 1)
-    return ["Leave this auction for good?", "pass", "keep bidding"];
+  if (action === PASS)
+    return tray?.actions.length
+      ? ["Cards of a bid are laid down. Pass all the same?", "pass", "keep bidding"]
+      : null;
   const ends = decision.ends && action >= PLOT && action < TAKE;
   if (ends) return ["The 12th business ends the game. Place it?", "place it", "not yet"];
   if (action !== STOP) return null;
@@ -168,6 +171,7 @@ function mark() {
     button.setAttribute("aria-pressed", `${Number(button.dataset.take) === first}`);
   markLegal($("board"));
   showDraft($("board"), latest().seat, tray);
+  showProxy(tray);
 }
 
 // ---- the choices as buttons ----

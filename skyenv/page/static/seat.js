@@ -172,9 +172,7 @@ function fail(error) {
   if (error.status === 403) {
     reveal("take");
     closed = true;
-    $("take-text").textContent = error.free
-      ? `${error.message}. Take it to play here.`
-      : `${error.message}. Ask for another seat's link, or start your own game.`;
+    $("take-text").textContent = error.message;
     $("take-button").hidden = $("take-as").hidden = !error.free;
     $("take-name").value = storedName();
     document.title = "Fifth Avenue";

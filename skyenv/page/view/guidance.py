@@ -1,7 +1,9 @@
 """Guidance for the open decision of a seat: one sentence, the four options, and data for a bid."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import product
+from operator import itemgetter
 from typing import Any, Final
 
 from skyenv.analysis.odds import bid_worth
@@ -13,14 +15,14 @@ from skyenv.render.reasons import (
 from skyenv.render.table import Table
 from skyenv.render.words import (
     PLACE_NAMES,
+    bid_state,
     build_limit,
-    capital,
     gains_text,
     seat_name,
     sentence,
     skyscrapers_text,
 )
-from skyenv.rules.actions import OPTION_A, OPTION_B, OPTION_C, OPTION_D, STOP
+from skyenv.rules.actions import BID, OPTION_A, OPTION_B, OPTION_C, OPTION_D, STOP
 from skyenv.rules.components import (
     BLACK,
     BONUS_DISTRICTS,
@@ -36,7 +38,6 @@ from skyenv.rules.components import (
 )
 from skyenv.rules.state import (
     ALEA,
-    ALEA_WAITS,
     NONE,
     PHASE_BID,
     PHASE_BUILD,
@@ -47,6 +48,7 @@ from skyenv.rules.state import (
 )
 
 Json = dict[str, Any]
+_MUST_STOP: Final = "The district is full and you have no skyscraper there: the winner can't build."
 _EVERY_THIRD: Final = 3  # BUS-4: special points come after every third business but the last
 
 
@@ -113,40 +115,83 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
     """Return the auction under way, all of it public; None if there is none.
 
     Returns:
-        `text`: the highest bid, this seat's own, and the bidders still in with their totals;
-        `own`: whether this seat is one of them.
+        `text`: every bidder's bid, the highest first, or whether the bidder is out; what the
+        highest bid and this seat's own build; `own`: whether this seat is still in.
     """
     game, me = table.game, table.seat
     if game["phase"] not in (PHASE_BID, PHASE_BUILD) or game["auction_place"] == NONE:
         return None
-    bidder, highest = int(game["highest_bidder"]), int(game["highest"])
-    mine = int(game["bid_total"][me]) if me is not None and me >= 0 else 0
-    bidders = [seat for seat in range(table.players) if not game["out"][seat]]
-    still = [f"{who(names, me, one)} {game['bid_total'][one] or ''}".strip() for one in bidders]
-    still += ["Alea"] if table.players == 2 and game["alea"] == ALEA_WAITS else []
-    builds = "" if bidder in (NONE, ALEA) else f"builds up to {build_limit(game, bidder)}"
-    text = f"more than {highest} needed" if highest else "no bid yet"
-    if bidder == me and highest:
-        text = f"your {highest} is the highest bid and {builds}"
-    elif highest:
-        text += f"; {who(names, me, bidder)} has it{', which ' * bool(builds)}{builds}"
-        if mine and me is not None:
-            text += f"; yours is {mine} and builds up to {build_limit(game, me)}"
-    return {"text": f"{capital(text)}. Still in: {', '.join(still)}.", "own": me in bidders}
+    bids = []
+    for bidder in table.bidders:
+        total = int(game["highest"] if bidder == ALEA else game["bid_total"][bidder])
+        is_told = bidder != ALEA and bidder in (me, game["highest_bidder"])
+        builds = f", builds {build_limit(game, bidder)}" if is_told else ""
+        state = bid_state(game, bidder)
+        bids.append((0 if state else -total, who(names, me, bidder), state or f"{total}{builds}"))
+    text = " · ".join(f"{name} {bid}" for _, name, bid in sorted(bids, key=itemgetter(0)))
+    return {"text": f"Bids: {text}", "own": me in range(table.players) and not game["out"][me]}
 
 
-def hand_for_bid(table: Table, seat: int) -> Json:
+def assumptions(worth: Json, name: Callable[[int], str]) -> str:
+    """Return what :func:`~skyenv.analysis.odds.bid_worth` assumes, and what the others can bid and
+    gain.
+    """
+    stop = worth["stop"] or {"must": False, "others": []}
+    gains = ", ".join(f"{name(one['seat'])} {one['vp']} VP" for one in stop["others"])
+    bids = ", ".join(f"{name(one['seat'])} {one['most']}" for one in worth["others"])
+    parts = [
+        _MUST_STOP if stop["must"] else worth["assumes"],
+        f"A stop also brings {gains}." * bool(gains),
+        f"A card counts {worth['card']} VP, as in bidding tasks; measured in games it is worth 1.2"
+        " to 1.8.",
+        f"By what you know, the highest bids possible: {bids}." * bool(bids),
+    ]
+    return " ".join(filter(None, parts))
+
+
+def least_bids(game: Any, seat: int, worth: Json, most: int) -> list[Json]:
+    """Return the least bids that lead, for every colour and number of skyscrapers (COM-10).
+
+    Args:
+        game: the seat's view of the game.
+        seat: the seat that bids.
+        worth: what winning is worth (:func:`~skyenv.analysis.odds.bid_worth`).
+        most: skyscrapers that it could build at most.
+
+    Returns:
+        `colour` (its number), `total`, `builds`, the `vp` that they bring, and `cards`, the actions
+        that lay them down. The least total comes first, of equal ones the largest build.
+    """
+    found = []
+    for one, limit in product(worth["colours"], range(NUM_RANKS)):  # the highest card's rank
+        colour, builds = COLOURS.index(one["name"]), min(most, int(BUILD_LIMIT[limit]))
+        bids: dict[int, list[int]] = {int(game["bid_total"][seat]): []}
+        for kind, rank in product((colour, BLACK), range(limit + 1)):
+            for _ in range(game["hand"][seat][kind][rank]):
+                for total, cards in [*bids.items()]:
+                    if cards or kind == colour or game["bid_colour"][seat] != NONE:  # AUC-4
+                        laid = [*cards, BID + NUM_RANKS * kind + rank]
+                        bids.setdefault(total + rank + LOWEST_CARD, laid)
+        if total := min((total for total in bids if total > game["highest"]), default=0):
+            bid = {"colour": colour, "total": total, "builds": builds, "vp": builds * one["vp"]}
+            found.append(bid | {"cards": bids[total]})
+    return sorted(found, key=lambda bid: (bid["total"], -bid["builds"]))
+
+
+def hand_for_bid(table: Table, seat: int, worth: Json) -> Json:
     """Return the seat's cards and limits for a bid, for the page's bid tray (AUC-3 to AUC-5).
 
     Returns:
         `colours` allowed (numbers), `is_open`: the seat has no card on the table, so one must be
         coloured; `cards`: lists of colour (5: black), value, number; `laid` value and `highest`
         total to exceed; `limits`: skyscrapers by value (COM-10);
-        `allows`: skyscrapers that the cards on the table allow; `supply`: those that it has.
+        `allows`: skyscrapers that the cards on the table allow; `can_build`: those of its supply,
+        0 where the winner must declare a building stop (STOP-1); `leads`: :func:`least_bids`.
     """
-    game = table.game
+    game, allows = table.game, build_limit(table.game, seat)
     colours = allowed_colours(game, seat)
     hand = game["hand"][seat]
+    can_build = 0 if worth["stop"] and worth["stop"]["must"] else int(game["supply"][seat])
     cards = [
         [colour, rank + LOWEST_CARD, int(hand[colour][rank])]
         for colour in (*colours, BLACK)
@@ -160,8 +205,9 @@ def hand_for_bid(table: Table, seat: int) -> Json:
         "laid": int(game["bid_total"][seat]),
         "highest": int(game["highest"]),
         "limits": {str(rank + LOWEST_CARD): int(limit) for rank, limit in enumerate(BUILD_LIMIT)},
-        "allows": build_limit(game, seat),
-        "supply": int(game["supply"][seat]),
+        "allows": allows,
+        "can_build": can_build,
+        "leads": least_bids(game, seat, worth, min(can_build, allows or can_build)),
     }
 
 
@@ -175,19 +221,22 @@ def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[
         legal: the seat's legal actions.
 
     Returns:
-        `sentence`; `auction`, with `worth` (:func:`~skyenv.analysis.odds.bid_worth`); and, if
-        the seat is to act, `options`, `take` (colours of the stacks that have cards, when two are
-        to be taken) or `bid`, else None; `ends`: whether the decision can end the game.
+        `sentence`; `auction`, with `worth` (:func:`~skyenv.analysis.odds.bid_worth`) and its
+        :func:`assumptions`; and, if the seat is to act, `options`, `take` (colours of the stacks
+        that have cards, when two are to be taken) or `bid`, else None; `ends`: whether the
+        decision can end the game.
     """
     game = table.game
     phase = int(game["phase"]) if legal else PHASE_OVER
     stacks = [colour for colour in range(NUM_COLOURS) if game["top"][colour] != NONE]
-    on = auction(table, names)
+    on, worth = auction(table, names), bid_worth(position) if legal else None
+    if worth:
+        worth["assumes"] = assumptions(worth, partial(who, names, table.seat))
     pair = phase == PHASE_TAKE and game["first_colour"] == NONE and len(stacks) > 1
     last = phase == PHASE_PLOT and game["placed"] == BUSINESSES_TO_PLACE - 1
     return {
         "sentence": sentence(table, names, legal),
-        "auction": on | {"worth": bid_worth(position) if legal else None} if on else None,
+        "auction": on | {"worth": worth} if on else None,
         "options": options(position, table) if phase == PHASE_OPTION else None,
         "take": [
             [colour, COLOURS[colour], int(game["top"][colour]) + LOWEST_CARD] for colour in stacks
@@ -195,7 +244,7 @@ def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[
         if pair
         else None,
         "ends": bool(last or (STOP in legal and game["stops"] == 1)),  # END-1
-        "bid": hand_for_bid(table, int(game["seat"]))
-        if phase == PHASE_BID and game["laid"] == NONE
+        "bid": hand_for_bid(table, int(game["seat"]), worth)
+        if worth and game["laid"] == NONE
         else None,
     }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { readFileSync } from "node:fs";
 import "./browser.js";
-import { Bid, leastBid } from "../../../skyenv/page/static/bid.js";
+import { Bid } from "../../../skyenv/page/static/bid.js";
 
 const GREEN = 0,
   VIOLET = 1,
@@ -22,7 +22,7 @@ const DECISION = {
   is_open: true,
   limits: { 4: 3, 5: 2, 6: 1 },
   allows: 0,
-  supply: 9,
+  can_build: 9,
 };
 
 /** A bid of these cards (colour, value, number). */
@@ -96,8 +96,6 @@ test("a card can't be laid down twice", () => {
 
 const CASES = JSON.parse(readFileSync(new URL("bids.json", import.meta.url), "utf8"));
 
-const cardOf = (action) => [Math.floor((action - 79) / 3), ((action - 79) % 3) + 4];
-
 /** A tray with these cards, laid down one by one; null if one of them can't be. */
 function trayOf(hand, cards) {
   const bid = new Bid(hand);
@@ -116,16 +114,5 @@ for (const { step, hand, bids, none } of CASES) {
       assert.equal(tray.allows, allows, JSON.stringify(cards));
     }
     for (const cards of none) assert.notEqual(trayOf(hand, cards)?.missing, "", `${cards}`);
-  });
-  test(`step ${step}: the least bid over any total is one, and no set of cards is better`, () => {
-    const order = ([a, x], [b, y]) => a - b || y - x;
-    const worth = ({ sum, allows }) => [hand.laid + sum, Math.min(allows, hand.supply)];
-    const all = bids.map(([cards]) => worth(trayOf(hand, cards))).sort(order);
-    for (const [total, builds] of all) {
-      const over = { ...hand, highest: total - 1 };
-      const tray = trayOf(over, leastBid(over, 99)[1].map(cardOf));
-      assert.equal(tray.missing, "");
-      assert.ok(order(worth(tray), [total, builds]) <= 0, `${total}`);
-    }
   });
 }

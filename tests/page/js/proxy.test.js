@@ -1,45 +1,35 @@
+// What a limit bids: the draft's colour and build, or nothing without the player.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./browser.js";
-import { leastBid } from "../../../skyenv/page/static/bid.js";
+import { answerOf } from "../../../skyenv/page/static/proxy.js";
 
-const BID = {
-  cards: [
-    [0, 4, 2],
-    [1, 6, 1],
-    [5, 5, 1],
-  ],
-  colours: [0, 1],
-  is_open: true,
-  laid: 0,
-  highest: 0,
-  limits: { 4: 3, 5: 2, 6: 1 },
-  allows: 0,
-  supply: 9,
-};
-// 12 is three 4s, or two 6s
-const TWELVE = {
-  cards: [
-    [0, 6, 1],
-    [1, 4, 1],
-    [5, 4, 2],
-    [5, 6, 1],
-  ],
-  highest: 11,
-};
+// over 7: three skyscrapers in green cost two 4s, one in violet a 6 and a black 4
+const LEADS = [
+  { colour: 0, total: 8, builds: 3, vp: 6, cards: [79, 79] },
+  { colour: 0, total: 9, builds: 2, vp: 4, cards: [79, 80] },
+  { colour: 1, total: 10, builds: 1, vp: 8, cards: [84, 94] },
+  { colour: 0, total: 14, builds: 1, vp: 2, cards: [79, 79, 81] },
+];
+const GREEN = { colour: 0, builds: 3 };
+const over = (highest) => ({ leads: LEADS.filter(({ total }) => total > highest) });
 
-for (const [limit, bid, expected] of [
-  [18, {}, [79]],
-  [18, { highest: 8 }, [79, 95]],
-  [8, { highest: 8 }, undefined],
-  [18, { highest: 4, cards: [[5, 5, 2]] }, undefined], // the first card is coloured
-  [18, TWELVE, [82, 94, 94]],
-  [18, { ...TWELVE, colours: [0] }, [81, 96]],
-  [18, { ...TWELVE, supply: 1 }, [81, 96]],
-  [18, { highest: 12, laid: 8, is_open: false, colours: [0] }, [95]],
+for (const [what, highest, limit, aim, text, actions] of [
+  ["a draft keeps its colour and build", 7, 18, GREEN, "bid 8 for 3 in green", [79, 79, 97]],
+  ["a smaller draft bids no more", 8, 18, { colour: 0, builds: 2 }, "bid 9 for 2 in green", null],
+  ["a smaller build is the player's decision", 8, 18, GREEN, "no bid up to 18 for 3 in green", 0],
+  ["another colour is, too", 9, 10, { colour: 0, builds: 1 }, "no bid up to 10 for 1 in green", 0],
+  ["above the limit it passes", 8, 8, GREEN, "pass", [78]],
+  ["0 passes", 7, 0, null, "pass", [78]],
+  ["without a draft most VP", 7, 18, null, "bid 10 for 1 in violet", [84, 94, 97]],
+  ["up to the limit", 7, 9, null, "bid 8 for 3 in green", [79, 79, 97]],
+  ["a stop builds nothing", 7, 18, { colour: 0, builds: 0 }, "bid 8 for green", [79, 79, 97]],
 ]) {
-  test(`up to ${limit} of ${JSON.stringify(bid)}`, () => {
-    assert.deepEqual(leastBid({ ...BID, ...bid }, limit)?.[1], expected);
+  test(`${what}: ${text}`, () => {
+    const answer = answerOf(over(highest), limit, aim);
+    assert.equal(answer.text, text);
+    if (actions !== null) assert.deepEqual(answer.actions, actions || null);
+    assert.ok(!aim || answer.aim === aim);
   });
 }

@@ -2,8 +2,12 @@
 
 /** What a page looks up by an id or a selector: the document alone tells which element that is. */
 interface Control
-  extends HTMLElement,
-    Pick<HTMLInputElement, "checkValidity" | "disabled" | "files" | "max" | "name">,
+  extends
+    HTMLElement,
+    Pick<
+      HTMLInputElement,
+      "checkValidity" | "defaultValue" | "disabled" | "files" | "form" | "max" | "name"
+    >,
     Pick<HTMLAnchorElement, "hash" | "href" | "pathname">,
     Pick<HTMLDialogElement, "close" | "open" | "show" | "showModal">,
     Pick<HTMLSelectElement, "options">,
@@ -67,6 +71,14 @@ interface Worth {
   others: { seat: number; most: number }[];
 }
 
+interface Lead {
+  colour: number;
+  total: number;
+  builds: number;
+  vp: number;
+  cards: number[];
+}
+
 interface Auction {
   text: string;
   own: boolean;
@@ -82,7 +94,8 @@ interface Hand {
   highest: number;
   limits: Record<number, number>;
   allows: number;
-  supply: number;
+  can_build: number;
+  leads: Lead[];
 }
 
 interface Decision {

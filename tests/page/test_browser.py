@@ -231,6 +231,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
         [
             ("", "#situation", "wins? with 14 VP"),
             ("", "#final tbody:nth-of-type(6)", HERE),
+            ("", "#log li:last-child", "building stop in E52"),  # the scoring stands once
             ("", "#final-next", GONE),
             ("", "#board .changed", GONE),
             ("", "#ended", "Turning point.*Highest bid.*unspent.*record against Banker: . won"),

@@ -98,7 +98,7 @@ def test_puzzles_are_answered_choice_by_choice(ann: TestClient) -> None:
     seat = f"/api/seats/{page.removeprefix('seat/')}"
     assert ann.get(f"{seat}/answer").json()["decisions"] == []
     state = payload(ann, seat)
-    assert state["puzzle"] == {"number": NUMBER, "date": "2 January 1", "decisions": 0}
+    assert state["puzzle"] == {"number": 2, "title": "Puzzle 2", "next": 1, "decisions": 0}
     assert state["names"].count(EQUILIBRIUM) == 1
     assert act(ann, seat, state, PASS).status_code == 200
     (one,) = ann.get(f"{seat}/answer").json()["decisions"]
@@ -108,8 +108,15 @@ def test_puzzles_are_answered_choice_by_choice(ann: TestClient) -> None:
     assert state["puzzle"]["decisions"] == 1
     assert not state["people"]["can_rematch"]
     assert ann.get("/api/games").json() == {"games": []}
-    assert ann.get("/puzzle", follow_redirects=False).headers["location"] != page
-    tomorrow = datetime.now(UTC).date().toordinal() + 1
+    today = datetime.now(UTC).date()
+    for number, title in (
+        (1, "Puzzle 1"),
+        (today.toordinal(), f"Puzzle of {today.day} {today:%B %Y}"),
+    ):
+        place = ann.get(f"/puzzle?number={number}").url.path.replace("seat", "api/seats")
+        about = payload(ann, place)["puzzle"]
+        assert (about["title"], about["next"]) == (title, number - 1 or today.toordinal())
+    tomorrow = today.toordinal() + 1
     for wrong in (0, tomorrow + 1, 999999999999):
         assert ann.get(f"/puzzle?number={wrong}").status_code == 400
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from datetime import date
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import Final
 
@@ -120,13 +120,17 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
 
 
 def _puzzle(session: Session) -> Payload | None:
-    """Return the puzzle that a game is: number, date, and how many decisions have been made."""
+    """Return the puzzle that a game is: number, title, which has a date if it is today's, the
+    number of the next deal, and how many decisions have been made.
+    """
     number = puzzle_number(session.stored)
     if number is None:
         return None
-    day = date.fromordinal(number)
+    today = datetime.now(UTC).date()
+    last = today.toordinal()
+    title = f"Puzzle of {today.day} {today:%B %Y}" if number == last else f"Puzzle {number}"
     made = len(session.position.choices.made)
-    return {"number": number, "date": f"{day.day} {day:%B %Y}", "decisions": made}
+    return {"number": number, "title": title, "next": number - 1 or last, "decisions": made}
 
 
 def _doing(

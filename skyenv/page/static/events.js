@@ -122,8 +122,9 @@ function rowsOf({ text, vp, scores, pays }) {
     return el("td", gain > 0 && el("b", `+${gain} `), `${score}`);
   };
   const paid = (one) => el("td", el("b", (one > 0 ? "+" : "") + signed(one)));
-  const what = el("th", { scope: "row" }, text);
-  return el("tbody", el("tr", what, pays?.map(paid) ?? scores.map(cell)));
+  const what = el("th", { scope: "row", colspan: vp ? 1 : 1 + scores.length }, text);
+  if (vp) return el("tbody", el("tr", what, scores.map(cell)));
+  return el("tbody", el("tr", what), pays && el("tr", el("td"), pays.map(paid)));
 }
 
 /** Show the latest step on the drawing: its district, and the points so far. */
@@ -137,7 +138,8 @@ function light() {
 
 /** Show the steps up to a number. */
 function tellUpTo(number) {
-  the("table", $("final")).append(...steps.slice(told, number).map(rowsOf));
+  const added = steps.slice(told, number).filter(({ text }) => text);
+  the("table", $("final")).append(...added.map(rowsOf));
   told = number;
   light();
   $("final-steps").hidden = isTold();

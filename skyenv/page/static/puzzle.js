@@ -64,10 +64,10 @@ const load = (number) =>
 function show({ puzzle, undone }) {
   $("puzzle").hidden = !puzzle;
   if (!puzzle || wanted === `${undone}:${puzzle.decisions}`) return;
-  const { number, date, decisions } = puzzle;
-  $("puzzle-title").textContent = `Puzzle of ${date}`;
-  $("puzzle-next").href = at(`/puzzle?number=${number - 1}`);
-  $("puzzle-next").hidden = !decisions || number === 1;
+  const { number, title, next, decisions } = puzzle;
+  $("puzzle-title").textContent = title;
+  $("puzzle-next").href = at(`/puzzle?number=${next}`);
+  $("puzzle-next").hidden = !decisions;
   wanted = `${undone}:${decisions}`;
   if (decisions) load(number);
   else $("puzzle-answer").replaceChildren();

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from skyenv.engine.events import seen_by
+from skyenv.engine.events import Event, seen_by
 from skyenv.engine.game import Game
 from skyenv.engine.knowledge import PUBLIC
 from skyenv.engine.openings import TASK_TEXTS
@@ -132,8 +132,9 @@ class SeatView:
         )
 
     def log(self) -> list[Sentence]:
-        """Return the log, a line per event."""
-        return words.Narrator(self.names, self.seat).lines(seen_by(self.game.events, self.seat))
+        """Return the log, a line per event, without the final scoring."""
+        events = (one for one in seen_by(self.game.events, self.seat) if not _is_final(one))
+        return words.Narrator(self.names, self.seat).lines(events)
 
     def reasons(self, position: Any) -> dict[Sentence, list[int]]:
         """Return the reasons why actions are illegal, each with its actions."""
@@ -156,22 +157,26 @@ def task_label(game: Game) -> str:
     return f"Task {task}: {TASK_TEXTS[task.split('/')[0]]}" if task else ""
 
 
+def _is_final(event: Event) -> bool:
+    """Return whether an event is a step of the final scoring."""
+    return event["event"] in ("park", "end") or event.get("why") in ("final", "park")
+
+
 def final_scoring(game: Game, names: Sequence[str]) -> list[Payload]:
     """Return the final scoring step by step (END-2 to END-4): text, VP of every seat, the scores
     after it, the place that is scored, if any, and at the end of a bidding task the payoffs.
     """
     payload: list[Payload] = []
     scores = np.array(game.scores)
-    for event in reversed(game.events):
-        if event["event"] == "action":
-            break
-        if event["event"] in ("park", "end") or event.get("why") in ("final", "park"):
-            vp, what, pays = event.get("vp"), words.event_text(event, names), event.get("payoff")
-            if vp is not None:
-                what = what.partition(":")[0]  # the seats' VP stand beside it
-            if pays:
-                what = PAYS if event["reason"] == "task" else f"{what}. {PAYS_OUTCOME}"
-            scored = {"vp": vp, "scores": scores.tolist(), "pays": pays}
-            payload.insert(0, {"text": what, "place": event.get("place"), **scored})
-            scores = scores - np.array(vp or 0)
+    for event in filter(_is_final, reversed(game.events)):
+        vp, what, pays = event.get("vp"), words.event_text(event, names), event.get("payoff")
+        if vp is not None:  # the seats' VP stand beside the place
+            what = what.partition(":")[0].rpartition(" of ")[2]
+        if pays:
+            what = PAYS if event["reason"] == "task" else f"{what}. {PAYS_OUTCOME}"
+        elif event["event"] == "end":  # the page's heading tells the winner
+            what = ""
+        scored = {"vp": vp, "scores": scores.tolist(), "pays": pays}
+        payload.insert(0, {"text": what, "place": event.get("place"), **scored})
+        scores = scores - np.array(vp or 0)
     return payload

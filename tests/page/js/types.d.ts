@@ -158,7 +158,8 @@ interface Lesson {
 
 interface Puzzle {
   number: number;
-  date: string;
+  title: string;
+  next: number;
   decisions: number;
 }
 

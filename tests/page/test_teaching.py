@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from skyenv import Game
-from skyenv.page.teaching.tutorial import BEATS, SEED, SIDE, Lesson, line
+from skyenv.page.teaching.tutorial import BEATS, SEED, SIDE, WAITS, Lesson, line
 from skyenv.rules.actions import BID, BID_DONE
 from test_rule_ids import rule_ids
 
@@ -17,7 +17,7 @@ def test_each_step_of_the_lesson_names_its_task_and_rule() -> None:
     actions, rules, game = tuple(line()), {*rule_ids()}, Game(2, SIDE, SEED)
     while not (lesson := Lesson(actions[: (done := int(game.state["decisions"]))])).is_over:
         told, chosen = lesson.payload(), lesson.answer or lesson.wanted[:1]
-        assert (game.seat == 0) == bool(lesson.wanted) == bool(told["todo"]) != told["waits"]
+        assert (game.seat == 0) == bool(lesson.wanted) == (told["todo"] != WAITS)
         assert told["rule"] in rules
         assert actions[done : done + len(chosen)] == (*chosen,)
         total = re.search(r": (\d+)\.$", told["todo"])

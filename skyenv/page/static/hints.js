@@ -23,7 +23,7 @@ async function loadAdvisers() {
 function showHints(state) {
   const isOpen = state.open_hands && isPacing(state);
   if (!isChosen) $("adviser").value = state.adviser;
-  $("hints").hidden = state.over || state.task || (state.watching && !isOpen);
+  $("hints").hidden = state.over || state.lesson || state.task || (state.watching && !isOpen);
   $("ask-hint").disabled = !(state.yours || isOpen) || !$("adviser").value;
   if ($("hint").dataset.step !== String(state.step)) drop(state);
   $("hint").dataset.step = state.step;

@@ -71,12 +71,11 @@ function show({ lesson, yours }) {
   $("situation").classList.toggle("unseen", yours); // the lesson says what to do
   if (!isSetUp) setUp();
   mark();
-  const { number, waits, over, steps, title, text, rule, todo } = lesson;
-  if (!isNews($("lesson"), [number, waits, over])) return;
-  $("lesson-title").textContent = over ? title : `Lesson, step ${number + 1} of ${steps}: ${title}`;
-  const words = waits ? [] : [...linked(text), " ", ruleLink([rule])];
-  $("lesson-text").replaceChildren(...words);
-  $("lesson-todo").textContent = waits ? "The teacher moves …" : worded(todo);
+  const { number, over, title, text, rule, todo } = lesson;
+  if (!isNews($("lesson"), [title, todo])) return;
+  $("lesson-title").textContent = title;
+  $("lesson-text").replaceChildren(...linked(text), " ", text && ruleLink([rule]));
+  $("lesson-todo").textContent = worded(todo);
   $("lesson-todo").hidden = over;
   $("lesson-back").disabled = number === 0;
   for (const id of ["lesson-restart", "lesson-game", "lesson-puzzle"]) $(id).hidden = !over;

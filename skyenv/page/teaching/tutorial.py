@@ -17,6 +17,8 @@ from skyenv.rules.actions import ACTION_NUMBERS, BID, BID_DONE, MOVE, TAKE
 
 SIDE: Final = "front"
 SEED: Final = 74
+# The instruction while the teacher is to move.
+WAITS: Final = "The teacher moves …"
 # The players of a lesson. The second one is no agent on offer.
 AGENTS: Final = (HUMAN, "teacher")
 
@@ -91,15 +93,14 @@ class Lesson:
 
     def payload(self) -> dict[str, Any]:
         """Return the state for the page."""
+        place = "" if self.is_over else f"Lesson, step {self.number + 1} of {len(BEATS)}: "
         return {
             "number": self.number,
-            "steps": len(BEATS),
-            "title": self._beat["title"],
-            "text": self._beat["text"],
-            "todo": "" if self.answer or self.is_over else self._beat["todo"],
+            "title": place + self._beat["title"],
+            "text": "" if self.answer else self._beat["text"],
+            "todo": WAITS if self.answer else self._beat.get("todo", ""),
             "rule": self._beat["rule"],
             "wanted": self.wanted,
-            "waits": bool(self.answer),
             "over": self.is_over,
         }
 

@@ -146,13 +146,11 @@ interface People {
 
 interface Lesson {
   number: number;
-  steps: number;
   title: string;
   text: string;
   todo: string;
   rule: string;
   wanted: number[];
-  waits: boolean;
   over: boolean;
 }
 

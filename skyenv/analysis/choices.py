@@ -183,12 +183,13 @@ def total(position: Any, path: Path) -> int:
     return int(position["bid_total"][position["seat"]]) + words.total_of(path[:-1])
 
 
-def text(position: Any, path: Path) -> str:
+def text(position: Any, path: Path, names: Sequence[str] | None = None) -> str:
     """Return a whole choice as text: ``bid 15: gray 6 + black 4, 5``, ``take green 4 and brown 5``.
 
     Args:
         position: a record of GAME_DTYPE, before the choice.
         path: its actions.
+        names: the players' names by seat.
     """
     if BID <= path[-1] < BID_DONE:
         return f"bid with {words.cards_text(path)} …"
@@ -198,4 +199,4 @@ def text(position: Any, path: Path) -> str:
     if len(path) > 1 and TAKE <= path[0] < MOVE:
         first, second = (words.action_text(position, action) for action in path)
         return f"{first} and {second.removeprefix('take ')}"
-    return words.action_text(position, path[0])
+    return words.action_text(position, path[0], names)

@@ -262,12 +262,13 @@ def checked_action(action: int) -> int:
     )
 
 
-def action_text(position: np.void, action: int) -> str:
+def action_text(position: np.void, action: int, agents: Names = None) -> str:
     """Return the meaning of an action, legal or not, for the seat to act in a position, in a line.
 
     Args:
         position: a record of GAME_DTYPE or VIEW_DTYPE.
         action: 0 to 102.
+        agents: the players' names by seat.
 
     Raises:
         IllegalActionError: there is no such action.
@@ -280,7 +281,8 @@ def action_text(position: np.void, action: int) -> str:
     if action < OPTION_D:
         return f"option {'B' if action < OPTION_C else 'C'}: {does}"
     if action < PLOT:
-        return f"option D: {does} ({gains_text(game, action - OPTION_D)})"
+        gains = gains_text(game, action - OPTION_D, lambda seat: seat_name(seat, agents))
+        return f"option D: {does} ({gains})"
     if action < TAKE:
         is_business = game["phase"] == PHASE_PLOT
         what = f"the {BUSINESSES[game['business']]}" if is_business else "a starting skyscraper"

@@ -94,13 +94,21 @@ def test_an_ending_tells_what_decided_the_game(seat: int | None) -> None:
     leads = [(row >= row[winner]).sum() == 1 for row in vp]
     assert all(leads[turning["step"] :])
     assert not leads[turning["step"] - 1]
-    assert turning["text"].endswith(
-        f"(if scored now): the final scoring put {NAMES[winner]} ahead."
-    )
-    won = [one for one in game.events if one["event"] == "won" and one["seat"] in seats]
-    assert bid["text"].startswith(f"Highest bid: {max(one['total'] for one in won)} for ")
-    held = zip(NAMES, game.events[-1]["cards"], strict=True)
-    assert cards["text"] == f"Cards unspent: {', '.join(f'{name} {of}' for name, of in held)}."
+    put = f"the final scoring of the park area put {NAMES[winner]} ahead."
+    assert turning["text"] == f"Turning point: {put}"
+    won = [
+        (one["seat"], one["total"], after["name"])
+        for one, after in zip(game.events, game.events[1:], strict=False)
+        if one["event"] == "won" and one["seat"] in seats
+    ]
+    paid = r"Costliest bid: (\w+) paid \d cards \((\d+)\) for \w+ and built (\d) skyscrapers?\."
+    name, total, built = re.fullmatch(paid, bid["text"]).groups()  # type: ignore[union-attr]
+    assert (NAMES.index(name), int(total), f"build {built}") in won
+    held = re.findall(r"(\w+) (\d+) \(([^)]+)\)", cards["text"])
+    assert [(name, int(number)) for name, number, _ in held] == [
+        *zip(NAMES, game.events[-1]["cards"], strict=True)
+    ]
+    assert all(len(re.findall(r"\d", hand)) == int(number) for _, number, hand in held)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +116,26 @@ def test_an_ending_tells_what_decided_the_game(seat: int | None) -> None:
     [
         (2, 0, "you led for good after “You score W52”."),
         (2, 6, "none; you led from the start."),
-        (3, 2, "the final scoring put seat 2 (greedy) ahead."),
+        (2, 3, "Banker led for good after “Banker builds 1 skyscraper” in E52."),
         (4, 1, "none; the highest score is shared."),
     ],
 )
 def test_an_ending_tells_turning_points_in_plain_words(players: int, seed: int, text: str) -> None:
     """Of players with one name it tells the seats."""
     told = ending(played(players, seed), ["you", *["greedy"] * (players - 1)], None)["sentences"]
-    assert told[0]["text"] == f"Turning point (if scored now): {text}"
-    assert (", seat 3 (greedy) " in told[-1]["text"]) == (players > 2)
+    assert told[0]["text"] == f"Turning point: {text}"
+    assert ("; seat 3 (Banker) " in told[-1]["text"]) == (players > 2)
+
+
+def test_options_name_players() -> None:
+    """An option D tells who gets VP."""
+    *_, game = positions(2, 1, "option")
+    told = SeatView(game, game.seat, NAMES[:2]).payload()
+    scored = [option["text"] for option in told["legal"] if "option D" in option["text"]]
+    scored += [one["text"] for one in told["decision"]["options"][-1]["choices"]]
+    assert scored
+    assert not [text for text in scored if "seat " in text]
+    assert any(NAMES[1 - told["seat"]] in text for text in scored)
 
 
 def test_an_ending_of_a_truncated_game_tells_no_scoring() -> None:
@@ -125,7 +144,7 @@ def test_an_ending_of_a_truncated_game_tells_no_scoring() -> None:
     while not game.is_over:
         game.play(game.legal_actions[0])
     told = ending(game, ["you", "greedy"], None)["sentences"]
-    assert told[0]["text"] == "Turning point (if scored now): none; the game was truncated."
+    assert told[0]["text"] == "Turning point: none; the game was truncated."
 
 
 def test_changed_parts_lists_each_part_once() -> None:

@@ -5,11 +5,16 @@ from typing import Final
 
 import numpy as np
 
+from skyenv.array_types import Int64
+from skyenv.console.tables import counted
+from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.page.library.replays import Replay
 from skyenv.page.view.payloads import Payload
 from skyenv.render.table import if_scored_now
-from skyenv.render.words import auctioned, seat_name
+from skyenv.render.words import auctioned, cards_text, seat_name
+from skyenv.rules.actions import BID, BUILD, STOP
+from skyenv.rules.state import NONE
 
 # The share of a game after which a lead is no lead from the start.
 OPENING: Final = 0.05
@@ -25,39 +30,66 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
 
     Returns:
         ``winners``: the seats that share the win; ``sentences``: ``{"step", "text"}`` each: the
-        turning point by the scores if scored now, the highest bid, if there was one, and the
+        turning point by the scores if scored now, the bid of most cards, if one has won, and the
         cards left in the hands.
     """
     replay, end = Replay.of(game.to_record(names)), game.events[-1]
-    winner, others = end["winners"][0], range(replay.players)
-    standing = if_scored_now(replay.states, replay.players)
-    behind = standing[:, winner] <= np.delete(standing, winner, axis=1).max(axis=1)
+    named = [seat_name(each, replay.names) for each in range(replay.players)]
+    told = [_turning_point(replay, end, named)]
+    bids = [
+        (int(replay.states[step - 1]["bid_cards"][each].sum()), event["total"], step, each)
+        for step in replay.steps_with("won")
+        for event in replay.events[step]
+        if event["event"] == "won" and (each := event["seat"]) in range(replay.players)
+        if each == seat or seat not in range(replay.players)
+    ]
+    if bids:
+        cards, total, step, bidder = max(bids)
+        place = auctioned(int(replay.states[step - 1]["auction_place"]))
+        paid = f"{named[bidder]} paid {counted(cards, 'card')} ({total}) for {place}"
+        told.append((step, f"Costliest bid: {paid}{_built(replay, step)}."))
+    hands = zip(named, map(_hand, game.state["hand"]), strict=False)
+    cards_left = "; ".join(f"{name} {hand}" for name, hand in hands)
+    last_auction = max(replay.steps_with("auction"), default=replay.steps)
+    told.append((last_auction, f"Cards unspent: {cards_left}."))
+    sentences = [{"step": step, "text": text} for step, text in told]
+    return {"winners": end["winners"], "sentences": sentences}
+
+
+def _turning_point(replay: Replay, end: Event, named: Sequence[str]) -> tuple[int, str]:
+    """Return the step from which the winner led for good, and a sentence about it."""
+    winner, standing = end["winners"][0], if_scored_now(replay.states, replay.players)
+    others = np.arange(replay.players) != winner
+    behind = standing[:, winner] <= standing[:, others].max(axis=1)
+    park = np.sum([each["vp"] for each in replay.events[-1] if each.get("why") == "park"], axis=0)
     turning = min(int(np.flatnonzero(behind)[-1]) + 1, replay.steps)
-    named = [seat_name(each, names) for each in others]
     if end["reason"] == "truncated":  # without the final scoring that `standing` counts (END-5)
         what = "none; the game was truncated"
     elif turning <= OPENING * replay.steps:
         what = f"none; {named[winner]} led from the start"
     elif behind[-1]:
         what = "none; the highest score is shared"
-    elif turning == replay.steps:
-        what = f"the final scoring put {named[winner]} ahead"
+    elif standing[-1, winner] - park[winner] <= (standing[-1] - park)[others].max():
+        what = f"the final scoring of the park area put {named[winner]} ahead"
     else:
         lines = {step: text for step, text, _ in reversed(replay.lines()) if step <= turning}
-        what = f"{named[winner]} led for good after “{lines[max(lines)]}”"
-    told = [(turning, f"Turning point (if scored now): {what}.")]
-    bids = [
-        (event["total"], step, event["seat"])
-        for step in replay.steps_with("won")
-        for event in replay.events[step]
-        if event["event"] == "won" and event["seat"] in (others if seat not in others else [seat])
-    ]
-    if bids:
-        total, step, bidder = max(bids)
-        place = auctioned(int(replay.states[step - 1]["auction_place"]))
-        told.append((step, f"Highest bid: {total} for {place}, by {named[bidder]}."))
-    cards = ", ".join(f"{name} {held}" for name, held in zip(named, end["cards"], strict=True))
-    last_auction = max(replay.steps_with("auction"), default=replay.steps)
-    told.append((last_auction, f"Cards unspent: {cards}."))
-    sentences = [{"step": step, "text": text} for step, text in told]
-    return {"winners": end["winners"], "sentences": sentences}
+        place = int(replay.states[turning - 1]["auction_place"])
+        where = f" in {auctioned(place)}" if replay.actions()[turning - 1] >= BUILD else ""
+        what = f"{named[winner]} led for good after “{lines[max(lines)]}”{where}"
+    return turning, f"Turning point: {what}."
+
+
+def _built(replay: Replay, step: int) -> str:
+    """Return what the winner of the auction at a step built, in words that continue a sentence."""
+    built = (replay.actions()[step] if step < replay.steps else NONE) - BUILD
+    if not 0 <= built <= STOP - BUILD:
+        return ""
+    if built == STOP - BUILD:
+        return " and declared a building stop"
+    return f" and built {counted(built, 'skyscraper') if built else 'nothing'}"
+
+
+def _hand(cards: Int64) -> str:
+    """Return a hand, counts by (colour, rank), in words: its number of cards, and the cards."""
+    bid = (BID + np.repeat(np.arange(cards.size), cards.ravel())).tolist()
+    return f"{len(bid)} ({cards_text(bid)})" if bid else "0"

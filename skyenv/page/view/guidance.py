@@ -60,15 +60,16 @@ def who(names: Sequence[str], me: int | None, seat: int) -> str:
 # ---- the four options ----
 
 
-def options(position: Any, table: Table) -> list[Json]:
+def options(position: Any, table: Table, names: Sequence[str]) -> list[Json]:
     """Return the four options: letter, name, what each would bring now, its actions, or the reason
     why it is illegal.
 
     Args:
         position: the seat's view, in which it chooses an option.
         table: the same view as a table.
+        names: the players' names by seat.
     """
-    game, name = table.game, partial(who, (), table.seat)
+    game, name = table.game, partial(who, names, table.seat)
     kinds = types_in_set(game)
     there = sorted({int(place) for place in game["place"] if place < NUM_DISTRICTS})
     tiles = [(OPTION_B + kind, BUSINESSES[kind]) for kind in kinds]
@@ -237,7 +238,7 @@ def decision(position: Any, table: Table, names: Sequence[str], legal: Sequence[
     return {
         "sentence": sentence(table, names, legal),
         "auction": on | {"worth": worth} if on else None,
-        "options": options(position, table) if phase == PHASE_OPTION else None,
+        "options": options(position, table, names) if phase == PHASE_OPTION else None,
         "take": [
             [colour, COLOURS[colour], int(game["top"][colour]) + LOWEST_CARD] for colour in stacks
         ]

@@ -101,7 +101,7 @@ class SeatView:
             "legal": [
                 {
                     "action": action,
-                    "text": words.action_text(position, action),
+                    "text": words.action_text(position, action, self.names),
                     "place": action not in BUTTONS,
                 }
                 for action in legal

@@ -1,5 +1,6 @@
 """Hints: an agent's choice, its value for each whole choice, and the chance to win after it."""
 
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from skyenv.agents import Agent, checked_actions, first_evaluation
 from skyenv.analysis import choices
 from skyenv.analysis.choices import Choice, Path, same
-from skyenv.analysis.playouts import PlayOuts
+from skyenv.analysis.playouts import PlayOuts, paired
 from skyenv.analysis.win_chance import WinChances, question_of, win_chances
 from skyenv.array_types import RecordArray
 from skyenv.engine.game import Game
@@ -16,7 +17,10 @@ from skyenv.errors import OptionError
 
 # Number of choices in a hint.
 MAX_HINTED: Final = 6
-
+# Simulations below which a search's shares are no probabilities.
+MIN_TRIES: Final = 32
+# Games played out behind each choice before any is clear.
+GAMES: Final = 100
 
 Tries = tuple[int, int | None] | None
 
@@ -31,7 +35,7 @@ class Advice(NamedTuple):
         kind: the kind of value that it gives for choices: "probability", "vp" or "none".
         tries: simulations done and planned (None: limited by time); None: the agent doesn't search.
         best: the agent's best choices, the best first; its own is among them,
-            and the one that was made.
+            and those that are to be listed.
         chances: every seat's chance to win now, and behind each of the best choices; None without
             an estimator.
     """
@@ -42,7 +46,7 @@ class Advice(NamedTuple):
     kind: str
     tries: Tries
     best: list[Choice]
-    chances: WinChances | None
+    chances: WinChances | None = None
 
 
 def advise(
@@ -51,7 +55,7 @@ def advise(
     estimator: Agent | None = None,
     known: PlayOuts | None = None,
     games: int = 0,
-    played: Path = (),
+    listed: Sequence[Path] = (),
 ) -> Advice:
     """Return an agent's hint for the open decision of a game, from what the seat to act knows.
 
@@ -60,9 +64,8 @@ def advise(
         game: a game that isn't over.
         estimator: the agent that estimates chances to win (:mod:`skyenv.analysis.win_chance`);
             None: no chances are given.
-        known: results of play-outs, which replace estimates.
-        games: number of games to play out, if fewer are known, now and behind each choice.
-        played: the whole choice that was made, which is listed, too; empty: none.
+        games, known: as for :func:`chances`.
+        listed: more whole choices to list, such as the one that was made.
 
     Raises:
         OptionError: the game is over.
@@ -74,16 +77,50 @@ def advise(
     state = choices.imagined(position, seat)
     action, kind, found, tries = _considered(agent, state)
     own = choices.completed(agent, state, [(action,)])[0]
-    best = _best(found, own, played, position)
-    chances: WinChances | None = None
-    if estimator is not None:
-        paths: list[Path] = [(), *(one.actions for one in best)]
-        queries = [(position, seat, path) for path in paths]
-        play_outs = PlayOuts() if known is None else known
-        for query in queries:
-            play_outs.ensure(question_of(estimator, query), games)
-        chances = win_chances(estimator, queries, play_outs)
-    return Advice(position, seat, own, kind, tries, best, chances)
+    best = _best(found, own, listed, position)
+    if kind == "probability" and tries and tries[0] < MIN_TRIES:
+        kind, best = "none", [Choice(one.actions, None) for one in best]
+    advice = Advice(position, seat, own, kind, tries, best)
+    if estimator is None:
+        return advice
+    known = PlayOuts() if known is None else known
+    return advice._replace(chances=chances(advice, estimator, known, games))
+
+
+def chances(advice: Advice, estimator: Agent, known: PlayOuts, games: int) -> WinChances:
+    """Return every seat's chance to win now, and behind each of a hint's best choices.
+
+    Args:
+        advice: the hint.
+        estimator: the agent that estimates chances to win (:mod:`skyenv.analysis.win_chance`).
+        known: results of play-outs, which replace estimates, and are extended.
+        games: number of games to play out, if fewer are known, now and behind each choice; not
+            behind those that are clearly worse than the best one.
+
+    Raises:
+        AgentError: an agent returned no valid answer.
+    """
+    paths: list[Path] = [(), *(one.actions for one in advice.best)]
+    queries = [(advice.position, advice.seat, path) for path in paths]
+    unclear = {0, *(1 + row for row in unclear_rows(advice, estimator, known))}
+    for row in sorted(unclear):
+        known.ensure(question_of(estimator, queries[row]), games)
+    return win_chances(estimator, queries, known)
+
+
+def unclear_rows(advice: Advice, estimator: Agent, known: PlayOuts) -> list[int]:
+    """Return which of the best choices may be best for winning: of the others, GAMES games or more
+    tell that the choice with most wins wins more often, by the 95 % interval of pairs of games with
+    one seed. A single one is the best.
+    """
+    ways = [(advice.position, advice.seat, one.actions) for one in advice.best]
+    tallies = [known.tally(question_of(estimator, way)) for way in ways]
+    won = [one.won[:, advice.seat] for one in tallies if one is not None and one.games >= GAMES]
+    if len(won) < len(ways):
+        return [*range(len(ways))]
+    leader = max(won, key=lambda each: float(each.mean()))
+    lost = [paired(leader, each) for each in won]
+    return [row for row, (mean, error, _) in enumerate(lost) if mean <= error]
 
 
 def _considered(agent: Agent, state: RecordArray) -> tuple[int, str, list[Choice], Tries]:
@@ -110,14 +147,14 @@ def _considered(agent: Agent, state: RecordArray) -> tuple[int, str, list[Choice
     return action, "vp", choices.valued(agent, state, worth[0]), None
 
 
-def _best(found: list[Choice], own: Path, played: Path, position: Any) -> list[Choice]:
-    """Return the best of some choices, the best first; the agent's `own` and the one `played` are
+def _best(found: list[Choice], own: Path, listed: Sequence[Path], position: Any) -> list[Choice]:
+    """Return the best of some choices, the best first; the agent's `own` and those `listed` are
     always included.
     """
     by_kind = {same(position, one.actions): one for one in found}
-    listed = {same(position, path): path for path in (played, own) if path}
+    named = {same(position, path): path for path in (*listed, own) if path}
     best = [
-        Choice(path, by_kind.pop(kind, Choice(path, None)).sure) for kind, path in listed.items()
+        Choice(path, by_kind.pop(kind, Choice(path, None)).sure) for kind, path in named.items()
     ]
     best += list(by_kind.values())[: MAX_HINTED - len(best)]
     return sorted(best, key=lambda one: -np.inf if one.sure is None else -one.sure)

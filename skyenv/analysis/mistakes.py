@@ -5,20 +5,19 @@ know. The cost of a choice is the seat's chance to win after the agent's choice 
 own. The highest estimated costs are measured by play-outs, whose games share seeds in pairs.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from skyenv.agents import Agent
 from skyenv.analysis.choices import Path, completed, imagined, same, text
-from skyenv.analysis.playouts import AT_ONCE, Key, PlayOuts, key_of
+from skyenv.analysis.playouts import AT_ONCE, Key, PlayOuts, key_of, paired
 from skyenv.analysis.recording import Recording
 from skyenv.analysis.win_chance import POWER, WORLDS, Query, in_worlds, question_of, sharpened
 from skyenv.array_types import Float64
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
-from skyenv.statistics import NORMAL
 
 MAX_MISTAKES: Final = 12
 # Games played out for each of two choices; of the MOST_DOUBTED dearest, up to MOST_GAMES until the
@@ -88,17 +87,17 @@ class Opinion(NamedTuple):
         """The upper bound of the cost's interval."""
         return (self.cost or 0.0) + self.error
 
-    def payload(self) -> dict[str, Any]:
-        """Return the mistake for JSON: ``step`` and ``seat``; ``played`` and ``best`` in words;
-        ``actions``, those of the best choice; ``cost``, ``error`` and ``games``; ``clear``:
-        :attr:`is_clear`.
+    def payload(self, names: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return the mistake for JSON: ``step`` and ``seat``; ``played`` and ``best`` in words,
+        with the players' `names`; ``actions``, those of the best choice; ``cost``, ``error`` and
+        ``games``; ``clear``: :attr:`is_clear`.
         """
         step, position, played = self.decision
         return {
             "step": step,
             "seat": self.decision.seat,
-            "played": text(position, played),
-            "best": text(position, self.best),
+            "played": text(position, played, names),
+            "best": text(position, self.best, names),
             "actions": list(self.best),
             "cost": round(self.cost or 0.0, 4),
             "error": round(self.error, 4),
@@ -293,7 +292,27 @@ def remeasured(opinion: Opinion, keys: Sequence[Key], known: PlayOuts) -> Opinio
     won = [tally.won[:, seat] for tally in tallies if tally is not None]
     if len(won) < 2:
         return opinion
-    games = min(map(len, won))
-    costs = won[0][:games] - won[1][:games]
-    error = NORMAL * float(costs.std(ddof=1)) / games**0.5
-    return opinion._replace(cost=float(costs.mean()), error=error, games=games)
+    cost, error, games = paired(*won)
+    return opinion._replace(cost=cost, error=error, games=games)
+
+
+def retold(
+    recording: Recording,
+    mistakes: Sequence[Mapping[str, Any]],
+    estimator: Agent,
+    known: PlayOuts,
+) -> list[Opinion]:
+    """Return a game's mistakes, payloads of :meth:`Opinion.payload`, by the play-outs known now."""
+    decisions = {one.step: one for one in decisions_of(recording)}
+    found = [
+        Opinion(
+            decisions[one["step"]],
+            tuple(one["actions"]),
+            chances=[],
+            cost=one["cost"],
+            error=one["error"],
+            games=one["games"],
+        )
+        for one in mistakes
+    ]
+    return worst([remeasured(one, keys_of(estimator, one), known) for one in found])

@@ -15,7 +15,7 @@ from skyenv.engine.knowledge import view as view_of
 from skyenv.engine.results import results
 from skyenv.rules.state import GAME_DTYPE
 from skyenv.seeds import HIGHEST_SEED
-from skyenv.statistics import Estimate, share_of_wins
+from skyenv.statistics import NORMAL, Estimate, share_of_wins
 
 # Usual number of games.
 USUAL: Final = 100
@@ -204,6 +204,15 @@ class PlayOuts:
                 self.tallies[key] = tally
         for key in [*self.tallies][: max(0, len(self.tallies) - MOST_TALLIES)]:
             del self.tallies[key]
+
+
+def paired(won: Float64, other: Float64) -> tuple[float, float, int]:
+    """Return how much more one choice won than another, win shares by game: the mean difference of
+    games with one seed, half its 95 % interval, and the number of pairs.
+    """
+    pairs = min(len(won), len(other))
+    gained = won[:pairs] - other[:pairs]
+    return float(gained.mean()), NORMAL * float(gained.std(ddof=1)) / pairs**0.5, pairs
 
 
 def key_of(question: Question) -> Key:

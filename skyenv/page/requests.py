@@ -19,7 +19,7 @@ from skyenv.page.storage import Link
 from skyenv.page.table.server import GameServer
 from skyenv.page.table.session import Session
 from skyenv.page.view.payloads import THEMES, Payload
-from skyenv.page.workers import Job, Name
+from skyenv.page.workers import Job, Keep, Name
 
 COOKIE_SECONDS: Final = 365 * 24 * 3600
 # Largest request body, except for records, in bytes.
@@ -236,31 +236,27 @@ async def seat_of(connection: HTTPConnection) -> tuple[GameServer, Link, Session
 
 
 def work(
-    make: Callable[[Request], Awaitable[tuple[Name, Job[Any]]]],
-    keep: Callable[[Request, Payload], Awaitable[None]] | None = None,
+    make: Callable[[Request], Awaitable[tuple[Name, Job[Any], Keep | None]]],
+    told: Callable[[Request, Payload], Awaitable[Payload]] | None = None,
 ) -> Handler:
     """Return the handler of a job's URL.
 
     Args:
-        make: returns the job's name, after the browser's, and the job, which POST starts.
-        keep: stores the report of a job that is done.
+        make: returns the job's name, after the browser's, the job, which POST starts, and what
+            stores its findings.
+        told: returns the findings of a job that is done as they are sent.
     """
 
     async def handle(request: Request) -> Response:
         background = server_of(request).background
-        own, job = await make(request)
+        own, job, keep = await make(request)
         name = browser_of(request), *own
         if request.method == "POST":
-            there = background.start(name, job)
+            there = background.start(name, job, keep)
         else:
             there = background.get(name) if request.method == "GET" else await background.stop(name)
-        if isinstance(there.result, tuple):
-            play_outs, retold = there.result
-            server_of(request).play_outs.merge(play_outs)
-            if retold is not None:
-                there.found["mistakes"] = retold(server_of(request).play_outs)
-        if keep is not None and there.state == "done":
-            await keep(request, there.payload())
+        if told is not None and there.state == "done":
+            there.found = await told(request, there.found)
         return JSONResponse(there.payload(), 202 if request.method == "POST" else 200)
 
     return handle

@@ -7,7 +7,7 @@ job whose worker dies is retried.
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -135,6 +135,9 @@ class Work:
         return {"state": self.state, "trouble": self.trouble} | self.found
 
 
+Keep = Callable[[Work], Awaitable[None]]
+
+
 class Background:
     """The background jobs of a server: running and recent ones.
 
@@ -150,8 +153,13 @@ class Background:
             MAX_JOBS, lambda _, work: work.state == "running"
         )
 
-    def start(self, name: Name, job: Job[Any]) -> Work:
+    def start(self, name: Name, job: Job[Any], keep: Keep | None = None) -> Work:
         """Start a job, unless it is done or running; return it.
+
+        Args:
+            name: its name.
+            job: the job.
+            keep: stores what the job has found when it ends, even if it is stopped.
 
         Raises:
             PageError: too many jobs are running.
@@ -161,10 +169,10 @@ class Background:
         if sum(work.state == "running" for work in self._works.values()) >= MAX_RUNNING:
             raise PageError(f"{MAX_RUNNING} jobs are running; wait for one to end", 503)
         self._works[name] = work = Work()
-        work.task = asyncio.create_task(self._run(work, job))
+        work.task = asyncio.create_task(self._run(work, job, keep))
         return work
 
-    async def _run(self, work: Work, job: Job[Any]) -> None:
+    async def _run(self, work: Work, job: Job[Any], keep: Keep | None) -> None:
         try:
             work.result = await self._workers.ask(job, Priority.ANALYSIS, work.note)
             work.state = "done"
@@ -176,6 +184,9 @@ class Background:
         except Exception:  # an agent's code may raise anything
             _log.exception("background job failed")
             work.state, work.trouble = "failed", "an agent has failed; see the server's log"
+        finally:
+            if keep is not None:
+                await keep(work)
 
     def get(self, name: Name) -> Work:
         """Return a job by its name.

@@ -22,7 +22,7 @@ ANALYSIS: list[Step] = [
     ("", "#board svg", HERE),
     ("set #adviser-1 greedy", "#ask", HERE),
     ("click #ask", "#hint thead th:nth-child(4)", HERE),  # both agents, and the chance to win
-    ("", "#hint .wins", "Chance to win now, estimated: 1 Banker"),
+    ("", "#hint .wins", "Chance to win now, (estimated|by \\d+ games): 1 Banker"),
     ("", ".badge", HERE),
     ("click #tools label:nth-of-type(2)", "#analyst", HERE),
     ("check", "#analyst", HERE),

@@ -25,38 +25,62 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from processes import Threads, wait_until
+from skyenv.analysis.hints import GAMES
+from skyenv.analysis.mistakes import retold
 from skyenv.analysis.playouts import PlayOuts
+from skyenv.analysis.win_chance import question_of
 from skyenv.page.agents import jobs
-from skyenv.page.agents.jobs import advise, analyse
+from skyenv.page.agents.jobs import MOST_REFINED, Question, advise, analyse
 from skyenv.page.errors import PageError
 from skyenv.page.storage import Storage
 from skyenv.page.view.payloads import Payload
 from skyenv.page.web import application
 from skyenv.page.workers import MAX_RUNNING, Background, Report, Workers
 
-JUDGE = judged_catalogue()["trained"]
+JUDGE, RANDOM = (judged_catalogue()[name] for name in ("trained", "random"))
 
 
 def test_analyses_report_chart_mistakes_and_progress() -> None:
     """A mistake's better choice is the agent's hint there."""
     replay, told = replay_of(played(2, seed=3, turns=8)), list[Payload]()
     greedy = quick_catalogue()["greedy"]
-    known, retold = analyse(replay.record, greedy, JUDGE, PlayOuts(), told.append)
+    known = analyse(replay.record, greedy, JUDGE, PlayOuts(), told.append)
     assert [told[0]["done"], told[0]["chart"], told[-1]["done"]] == [0, None, told[-1]["of"]]
     assert {"wide", "narrow"} == told[-1]["chart"].keys()
     for one in told[-1]["mistakes"]:
         game = replay.at(one["step"])
         path = dict(replay.choices())[one["step"]]
-        hint, *_ = advise(greedy, JUDGE, known, 0, game, path, lambda so_far: None)
-        assert one["best"] == hint["text"] != one["played"]
+        question = Question(game, replay.names, listed=(path, tuple(one["actions"])))
+        hint, *_ = advise(RANDOM, JUDGE, known, question, None, lambda so_far: None)
         wins = {each["text"]: each for each in hint["best"]}
         best, made = wins[one["best"]], wins[one["played"]]
+        assert [each["text"] for each in hint["best"] if each["played"]] == [one["played"]]
         assert best["games"] == made["games"] == hint["games"] == one["games"] > 0
         assert best["win"] - made["win"] == pytest.approx(one["cost"], abs=2e-4)
         assert sum(hint["win"]) == pytest.approx(1, abs=1e-3)
-        more = one["games"] + 25
-        advise(greedy, JUDGE, known, more, game, path, lambda so_far: None)
-        assert more in [each["games"] for each in retold(known) if each["step"] == one["step"]]
+        for way in question.listed:
+            known.extend(question_of(JUDGE.agent, (game.batch.state[0], one["seat"], way)), 25)
+        again = retold(replay, told[-1]["mistakes"], JUDGE.agent, known)
+        games = [each.games for each in again if each.decision.step == one["step"]]
+        assert games == [one["games"] + 25]
+
+
+def test_hints_are_refined_until_they_are_clear() -> None:
+    """The choices that may be best are played out further, and no others."""
+    replay, known = replay_of(played(2, seed=3, turns=8)), PlayOuts()
+    question = Question(replay.at(9), replay.names)
+    advice = None
+    while True:
+        hint, _, advice, _ = advise(RANDOM, JUDGE, known, question, advice, lambda so_far: None)
+        unclear = {each["games"] for each in hint["best"] if each["unclear"]}
+        assert not unclear or unclear >= {question.games}
+        if not hint["more"]:
+            break
+        assert unclear
+        question = question._replace(games=hint["more"])
+    assert question.games >= GAMES
+    assert max(each["games"] for each in hint["best"]) == question.games
+    assert not unclear or question.games == MOST_REFINED
 
 
 def test_hints_are_for_the_seat_to_act_and_for_spectators_of_agents(

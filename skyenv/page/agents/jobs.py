@@ -3,32 +3,54 @@
 The last argument of each is the callback for its progress, as :mod:`skyenv.page.workers` calls it.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from skyenv.agents import decide_game
 from skyenv.analysis import hints
-from skyenv.analysis.choices import Path, text
-from skyenv.analysis.mistakes import Analysis, Opinion, keys_of, remeasured, worst
-from skyenv.analysis.playouts import Key, PlayOuts, SeatResult
+from skyenv.analysis.choices import Path, same, text
+from skyenv.analysis.hints import Advice
+from skyenv.analysis.mistakes import Analysis
+from skyenv.analysis.playouts import AT_ONCE, PlayOuts, SeatResult
 from skyenv.analysis.playouts import play_out as played_out
 from skyenv.engine.game import Game
 from skyenv.page.agents.catalogue import CatalogueEntry
 from skyenv.page.library.chart import WIN
 from skyenv.page.library.replays import Replay
+from skyenv.page.strengths import called
 from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
 from skyenv.statistics import NORMAL
 
-# Returns a game's mistakes for JSON, by the play-outs that are known then.
-Retold = Callable[[PlayOuts], list[Payload]]
-# What a job has played out, and after an analysis its mistakes.
-Found = tuple[PlayOuts, Retold | None]
+# Most games by which a hint's chances to win are refined unasked.
+MOST_REFINED: Final = 400
+# What the numbers of a hint are, by their kind.
+KINDS: Final = {
+    "probability": "the probability of each choice",
+    "vp": "expected VP, relative to the best choice",
+    "none": "✓ is its choice",
+}
+WINS: Final = "≈ estimated, ± played out, gray while it is unclear which is best"
+
+
+class Question(NamedTuple):
+    """What an agent is asked in a hint.
+
+    Attributes:
+        game: a game that isn't over.
+        names: the players' names by seat.
+        games: number of games to play out (:func:`skyenv.analysis.hints.chances`).
+        listed: choices to list beside the agent's, first the one that was made, or an empty one.
+    """
+
+    game: Game
+    names: Sequence[str]
+    games: int = 0
+    listed: tuple[Path, ...] = ()
 
 
 def move(entry: CatalogueEntry, game: Game, report: Report) -> list[int]:
@@ -49,64 +71,83 @@ def advise(
     entry: CatalogueEntry,
     estimator: CatalogueEntry | None,
     known: PlayOuts,
-    games: int,
-    game: Game,
-    played: Path,
+    question: Question,
+    advice: Advice | None,
     report: Report,
-) -> tuple[Payload, PlayOuts, float]:
+) -> tuple[Payload, PlayOuts, Advice, float]:
     """Return an agent's hint for the open decision of a game.
 
     Args:
         entry: the agent.
         estimator: the agent that estimates chances to win; None: no chances are given.
-        known, games, played: as for :func:`skyenv.analysis.hints.advise`.
-        game: a game that isn't over.
+        known: the play-outs so far.
+        question: what is asked.
+        advice: the agent's answer, if it has been asked before; only chances are refined then.
         report: not called.
 
     Returns:
-        A payload, the play-outs, and the seconds that it took. The payload: ``agent`` and
-        ``seat``; ``actions`` and ``text`` of the agent's choice; ``kind`` and ``tries`` as in
-        :class:`~skyenv.analysis.hints.Advice`; ``best``: its best choices,
-        ``{"actions", "text", "sure", "win", "error", "games"}`` each, with the seat's chance to
-        ``win`` after it, half its 95 % interval, and the number of games played out (0: it is
-        estimated); ``win`` and ``games``: every seat's chance to win now; ``by``: the estimator.
-        Without an estimator ``win`` and ``by`` are null.
+        A payload, the play-outs, the answer, and the seconds that it took. The payload: ``agent``
+        and ``seat``; ``actions`` and ``text`` of the agent's choice; ``kind`` and ``tries`` as in
+        :class:`~skyenv.analysis.hints.Advice`; ``best``: its best choices, ``{"actions", "text",
+        "sure", "played", "unclear", "win", "error", "games"}`` each: whether it was ``played``;
+        whether it is ``unclear`` that another is better for winning; the seat's chance to ``win``
+        after it, half its 95 % interval, and the number of games played out (0: it is estimated);
+        ``win`` and ``games``: every seat's chance to win now, null without an estimator; ``more``:
+        the number of games that would refine what is unclear, or 0; ``notes``: what the numbers
+        are, in sentences.
 
     Raises:
         OptionError: the game is over. AgentError: the agent returned no valid answer.
     """
-    began, agent = perf_counter(), None if estimator is None else estimator.agent
-    found = hints.advise(entry.agent, game, agent, known, games, played)
+    began = perf_counter()
+    found = advice or hints.advise(entry.agent, question.game, listed=question.listed)
     chances: list[Any] = [None] * (1 + len(found.best))
     errors, numbers = [0.0] * len(chances), [0] * len(chances)
-    if found.chances is not None:
-        chances, numbers = found.chances.shares.round(4).tolist(), found.chances.games
-        errors = (NORMAL * found.chances.variances[:, found.seat] ** 0.5).round(4).tolist()
+    unclear: list[int] = []
+    if estimator is not None:
+        told = hints.chances(found, estimator.agent, known, question.games)
+        chances, numbers = told.shares.round(4).tolist(), told.games
+        errors = (NORMAL * told.variances[:, found.seat] ** 0.5).round(4).tolist()
+        unclear = hints.unclear_rows(found, estimator.agent, known)
+    played = [same(found.position, path) for path in question.listed[:1] if path]
+    is_refined = len(unclear) > 1 and question.games < MOST_REFINED
     payload = {
         "agent": entry.name,
         "seat": found.seat,
         "actions": list(found.own),
-        "text": text(found.position, found.own),
+        "text": text(found.position, found.own, question.names),
         "kind": found.kind,
         "tries": found.tries,
         "best": [
             {
                 "actions": list(one.actions),
-                "text": text(found.position, one.actions),
+                "text": text(found.position, one.actions, question.names),
                 "sure": None if one.sure is None else round(float(one.sure), 4),
-                "win": after and after[found.seat],
-                "error": error,
-                "games": number,
+                "played": same(found.position, one.actions) in played,
+                "unclear": len(unclear) > 1 and row in unclear,
+                "win": chances[1 + row] and chances[1 + row][found.seat],
+                "error": errors[1 + row],
+                "games": numbers[1 + row],
             }
-            for one, after, error, number in zip(
-                found.best, chances[1:], errors[1:], numbers[1:], strict=True
-            )
+            for row, one in enumerate(found.best)
         ],
         "win": chances[0],
         "games": numbers[0],
-        "by": estimator and estimator.name,
+        "notes": _notes(entry, found, estimator),
+        "more": question.games + AT_ONCE if is_refined else 0,
     }
-    return payload, known, perf_counter() - began
+    return payload, known, found, perf_counter() - began
+
+
+def _notes(entry: CatalogueEntry, found: Advice, estimator: CatalogueEntry | None) -> list[str]:
+    notes = [f"{called(entry.name)}: {KINDS[found.kind]}."]
+    if found.tries is not None:
+        done, most = found.tries
+        of = f" of {most}" if most is not None and most > done else ""
+        notes.append(f"{called(entry.name)} decided after {done}{of} simulations.")
+    if estimator is not None:
+        notes.append(f"Wins, by {called(estimator.name)}: {WINS}.")
+    return notes
 
 
 def analyse(
@@ -115,8 +156,8 @@ def analyse(
     estimator: CatalogueEntry,
     known: PlayOuts,
     report: Report,
-) -> tuple[PlayOuts, Retold]:
-    """Analyse a game, and report the findings so far after each batch; return what it has found.
+) -> PlayOuts:
+    """Analyse a game, and report the findings so far after each batch; return the play-outs.
 
     Args:
         record: the record of one game.
@@ -143,19 +184,14 @@ def analyse(
                 "done": len(analysis.opinions),
                 "of": len(analysis.decisions),
                 "chart": replay.charts(analysis.chances(), WIN, marks) if is_begun else None,
-                "mistakes": [one.payload() for one in analysis.mistakes],
+                "mistakes": [one.payload(replay.names) for one in analysis.mistakes],
             }
         )
 
     tell()
     for _ in analysis.run():
         tell()
-    measured = [(one, keys_of(estimator.agent, one)) for one in analysis.mistakes]
-    return known, partial(_mistakes, measured)
-
-
-def _mistakes(found: Sequence[tuple[Opinion, list[Key]]], known: PlayOuts) -> list[Payload]:
-    return [one.payload() for one in worst([remeasured(*each, known) for each in found])]
+    return known
 
 
 def play_out(
@@ -165,9 +201,9 @@ def play_out(
     seat: int | None,
     known: PlayOuts,
     report: Report,
-) -> Found:
+) -> PlayOuts:
     """Have agents play a position out, and report the results so far after each batch; return the
-    play-outs alone.
+    play-outs.
 
     Args:
         entries: the agents by seat.
@@ -184,7 +220,7 @@ def play_out(
     for done, found in played_out(agents, position, number, seat, known):
         seats = [_seat_result(one) for one in found]
         report({"agents": names, "done": done, "of": max(done, number), "seats": seats})
-    return known, None
+    return known
 
 
 def _seat_result(found: SeatResult) -> Payload:

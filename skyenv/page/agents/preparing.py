@@ -14,7 +14,7 @@ from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.errors import SkyenvError, cause
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.agents.jobs import advise, move
+from skyenv.page.agents.jobs import Question, advise, move
 from skyenv.page.agents.puzzles import puzzle, reply
 from skyenv.page.errors import PageError
 from skyenv.page.strengths import called
@@ -63,10 +63,10 @@ def compile_agent(entry: CatalogueEntry, report: Report) -> tuple[str, float]:
         AgentError, CheckpointError: the agent can't be made, or fails in an ordinary decision.
     """
     with progress_to(lambda *now: report(step(*now))):
-        game = Game(2, seed=1)
+        question = Question(game := Game(2, seed=1), ("", ""))
         estimator = entry if entry.name == ESTIMATOR else None
         for _ in range(2):
-            *_, seconds = advise(entry, estimator, PlayOuts(), 0, game, (), lambda so_far: None)
+            *_, seconds = advise(entry, estimator, PlayOuts(), question, None, lambda so_far: None)
         move(entry, game, lambda so_far: None)
     return entry.agent.description, seconds
 

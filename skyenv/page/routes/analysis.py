@@ -9,25 +9,33 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.analysis.odds import draw_odds
-from skyenv.analysis.playouts import USUAL
+from skyenv.analysis.playouts import USUAL, PlayOuts
 from skyenv.analysis.variations import variation
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.checks import check_flag
-from skyenv.page.agents.jobs import Found, analyse, play_out
+from skyenv.page.agents.jobs import analyse, play_out
 from skyenv.page.errors import PageError
 from skyenv.page.requests import JOB_METHODS, browser_of, json_object, made, number, server_of, work
-from skyenv.page.routes.replays import GAME, found, origin, place_of, seat_of_replay, step_of
+from skyenv.page.routes.replays import (
+    GAME,
+    found,
+    origin,
+    place_of,
+    retold,
+    seat_of_replay,
+    step_of,
+)
 from skyenv.page.strengths import called
 from skyenv.page.table.new_games import ME, GameRequest
-from skyenv.page.table.server import check_whole
-from skyenv.page.workers import Job, Name
+from skyenv.page.table.server import GameServer, check_whole
+from skyenv.page.workers import Job, Keep, Name, Work
 from skyenv.seeds import HIGHEST_SEED, fresh_seed
 
 # Most games of one simulation.
 MOST: Final = 1000
 
 
-async def _analysis(request: Request) -> tuple[Name, Job[Found]]:
+async def _analysis(request: Request) -> tuple[Name, Job[PlayOuts], Keep]:
     """Analyse a game by an agent: ``?agent=NAME``."""
     replay, server = await found(request), server_of(request)
     check_whole(replay.game)
@@ -36,19 +44,25 @@ async def _analysis(request: Request) -> tuple[Name, Job[Found]]:
     estimator = server.estimator()
     if estimator is None:
         raise PageError(f"analyses need {called(ESTIMATOR)}, which isn't ready here", 409)
-    record = await asyncio.to_thread(lambda: replay.record)
-    return ("analysis", origin(request), entry.name), partial(
-        analyse, record, entry, estimator, server.play_outs.copy()
-    )
+    place, record = await place_of(request), await asyncio.to_thread(lambda: replay.record)
+    job = partial(analyse, record, entry, estimator, server.play_outs.copy())
+
+    async def keep(work: Work) -> None:
+        """Store an analysis that has found anything for the next visit."""
+        await _merge(server, work)
+        if work.found.get("chart"):
+            await server.storage.ask(server.storage.add_analysis, *place, work.payload())
+
+    return ("analysis", origin(request), entry.name), job, keep
 
 
-async def _keep(request: Request, told: dict[str, Any]) -> None:
-    """Store an analysis for the next visit."""
-    storage = server_of(request).storage
-    await storage.ask(storage.add_analysis, *await place_of(request), told)
+async def _merge(server: GameServer, work: Work) -> None:
+    """Store a job's play-outs."""
+    if work.result is not None:
+        server.play_outs.merge(work.result)
 
 
-async def _play_out(request: Request) -> tuple[Name, Job[Found]]:
+async def _play_out(request: Request) -> tuple[Name, Job[PlayOuts], Keep]:
     """Play a position out: ``?agent=NAME`` for each seat, ``number`` of games, and ``seat``, for
     which hidden cards are resampled; ``to-act``: the seat to act.
     """
@@ -72,8 +86,9 @@ async def _play_out(request: Request) -> tuple[Name, Job[Found]]:
     if position["seat"] < 0:
         raise PageError("the game is over; there is nothing to play", 409)
     name = "playout", origin(request), step, times, seat, *names
-    known = server_of(request).play_outs.copy()
-    return name, partial(play_out, entries, position, times, seat, known)
+    server = server_of(request)
+    job = partial(play_out, entries, position, times, seat, server.play_outs.copy())
+    return name, job, partial(_merge, server)
 
 
 async def _chances(request: Request) -> Response:
@@ -113,7 +128,7 @@ async def _play_on(request: Request) -> Response:
 
 
 ROUTES: Final[list[BaseRoute]] = [
-    Route(f"{GAME}/analysis", work(_analysis, _keep), methods=JOB_METHODS),
+    Route(f"{GAME}/analysis", work(_analysis, retold), methods=JOB_METHODS),
     Route(f"{GAME}/{{step}}/playouts", work(_play_out), methods=JOB_METHODS),
     Route(f"{GAME}/{{step}}/variations", _play_on, methods=["POST"]),
     Route(f"{GAME}/{{step}}/chances", _chances),

@@ -10,9 +10,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from skyenv.analysis.mistakes import retold as remeasured
 from skyenv.arena.schedule import code_version
 from skyenv.checks import check_seat
 from skyenv.errors import shown
+from skyenv.page.agents.jobs import Question
 from skyenv.page.errors import PageError
 from skyenv.page.library.export import MAX_STEPS, make_page
 from skyenv.page.library.games import KEY_LENGTH, MAX_RECORD
@@ -30,6 +32,7 @@ from skyenv.page.requests import (
     work,
 )
 from skyenv.page.routes.library import RECORD, attachment, library_game
+from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import Job, Name
 from skyenv.render.parts import Drawing, digests
 from skyenv.render.raster import png
@@ -104,12 +107,30 @@ async def place_of(request: Request) -> tuple[str, str]:
     return browser_of(request), sha256(whole).hexdigest()
 
 
+async def latest_analysis(request: Request) -> Payload | None:
+    """Return the stored analysis of the game in the URL; None if there is none."""
+    storage = server_of(request).storage
+    found: Payload | None = await storage.ask(storage.analysis, *await place_of(request))
+    return found and await retold(request, found)
+
+
+async def retold(request: Request, analysis: Payload) -> Payload:
+    """Return an analysis of the game in the URL by the play-outs known now."""
+    server, replay = server_of(request), await found(request)
+    if (estimator := server.estimator()) is None:
+        return analysis
+    mistakes = await asyncio.to_thread(
+        remeasured, replay, analysis["mistakes"], estimator.agent, server.play_outs
+    )
+    return analysis | {"mistakes": [one.payload(replay.names) for one in mistakes]}
+
+
 async def _replay(request: Request) -> Response:
     """Return the game with its latest analysis."""
     replay, server = await found(request), server_of(request)
     about = {
         "adviser": server.catalogue.adviser(replay.players, replay.game.side),
-        "analysis": await server.storage.ask(server.storage.analysis, *await place_of(request)),
+        "analysis": await latest_analysis(request),
     }
     return await asyncio.to_thread(lambda: JSONResponse(replay.payload() | about))
 
@@ -150,13 +171,13 @@ async def _record(request: Request) -> Response:
     return attachment(content, RECORD, "record.jsonl")
 
 
-async def _making(request: Request) -> tuple[Name, Job[bytes]]:
+async def _making(request: Request) -> tuple[Name, Job[bytes], None]:
     """Export the game as an HTML page."""
     replay = await found(request)
     if replay.steps > MAX_STEPS:
         raise PageError(f"an exported game has at most {MAX_STEPS} actions, not {replay.steps}")
     record = await asyncio.to_thread(lambda: replay.record)
-    return ("making", origin(request)), partial(make_page, record)
+    return ("making", origin(request)), partial(make_page, record), None
 
 
 async def _made(request: Request) -> Response:
@@ -168,15 +189,19 @@ async def _made(request: Request) -> Response:
 
 
 async def _replay_hint(request: Request) -> Response:
-    replay = await found(request)
-    server = server_of(request)
-    step = step_of(request)
+    """Return an agent's hint at a step, with the mistakes of the game's analysis. The choice played
+    and the better one of the analysis are listed.
+    """
+    replay, step = await found(request), step_of(request)
     game = await asyncio.to_thread(replay.at, step)
-    agent = request.query_params.get("agent", "")
-    hint = server.hint(
-        agent, game, number(request, "games") or 0, dict(replay.choices()).get(step, ())
-    )
-    return JSONResponse(await unless_gone(request, hint))
+    agent, games = request.query_params.get("agent", ""), number(request, "games") or 0
+    analysis = await latest_analysis(request) or {"mistakes": []}
+    better = [tuple(one["actions"]) for one in analysis["mistakes"] if one["step"] == step]
+    listed = dict(replay.choices()).get(step, ()), *better
+    question = server_of(request).hint(agent, Question(game, replay.names, games, listed))
+    hint = await unless_gone(request, question)
+    mistakes = (await retold(request, analysis))["mistakes"] if better else None
+    return JSONResponse(hint | {"mistakes": mistakes})
 
 
 ROUTES: Final[list[BaseRoute]] = [

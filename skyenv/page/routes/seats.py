@@ -16,6 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from skyenv.checks import check_number
 from skyenv.errors import SkyenvError, shown
 from skyenv.page.addresses import LOOPBACK_NAMES, is_called
+from skyenv.page.agents.jobs import Question
 from skyenv.page.errors import PageError
 from skyenv.page.library.ending import ending
 from skyenv.page.requests import (
@@ -204,8 +205,10 @@ async def _hint(request: Request) -> Response:
     game = session.game
     if viewer is None and shown is not None:
         game, _ = session.after(shown - 1)
-    question = server.hint(request.query_params.get("agent", ""), game.copy())
-    hint = await unless_gone(request, question)
+    names, games = session.names(link.seat), number(request, "games") or 0
+    question = Question(game.copy(), names, games)
+    answer = server.hint(request.query_params.get("agent", ""), question)
+    hint = await unless_gone(request, answer)
     return JSONResponse(hint | {"step": int(game.state["decisions"])})
 
 

@@ -6,7 +6,7 @@ import { $, $$, el, leaveBy, note, table, the } from "./dom.js";
 import { called, percent, signed } from "./format.js";
 import { ESTIMATOR, MOVE, NUM_PLACES, PASS, STRONGEST } from "./game.js";
 import { theme } from "./settings.js";
-import { hintTable, sureText, think } from "./thinking.js";
+import { chanceText, hintTable, sureText, think } from "./thinking.js";
 
 /**
  * The tools of a replay. `place`: API addresses, the names of agents, the parameters in the URL.
@@ -45,8 +45,6 @@ function offer(select, agents, chosen) {
   if (others.length) select.append(el("optgroup", { label: "more" }, others.map(option)));
   return select;
 }
-
-const MORE_GAMES = 25;
 
 // ---- marks on the board ----
 
@@ -99,16 +97,17 @@ function marks(viewer) {
 /** The badges of a hint. Of choices of several cards only the agent's own has one. */
 function hinted({ best, kind, text }) {
   const shown = best.filter((one) => one.text === text || one.actions.length === 1);
-  return shown.map((one) => ({
-    actions: one.actions,
-    text: sureText(kind, one.sure),
-    isBest: one.text === text,
-  }));
+  const badge = ({ actions, sure, ...one }) => {
+    const isBest = one.text === text;
+    return { actions, text: sureText(kind, sure, isBest), isBest };
+  };
+  return shown.map(badge).filter((one) => one.text);
 }
 
 // ---- agents asked at a step, side by side ----
 
-function asking(viewer, { api, agents, agent, noted, marks, find }) {
+function asking(viewer, shared) {
+  const { api, agents, agent, noted, marks, find } = shared;
   const choices = ["adviser", "adviser-1", "adviser-2"].map(find);
   const [thinking, answers, always] = [find("thinking"), find("hint"), find("always")];
   const { adviser } = viewer.game;
@@ -116,7 +115,7 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
   let shown = null; // the step of the answer
   let asked = new AbortController(); // of the requests
 
-  async function go(games) {
+  function go() {
     asked.abort();
     const { signal } = (asked = new AbortController());
     const step = (shown = viewer.step);
@@ -126,35 +125,25 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
     marks.clear();
     answers.replaceChildren();
     thinking.replaceChildren(...holders);
-    const askOne = async (name, index) => {
-      try {
-        const address = `${api}/${step}/hint?agent=${encodeURIComponent(name)}&games=${games}`;
-        const hint = await think(holders[index], name, address, signal);
-        // costs by the new games
-        if (games && find("analyse-line").hidden && !find("found").hidden) find("analyse").click();
-        if (!hint || step !== shown || step !== viewer.step) return;
+    names.forEach(async (name, index) => {
+      const address = `${api}/${step}/hint?agent=${encodeURIComponent(name)}`;
+      const show = (hint) => {
+        if (step !== viewer.step) return;
+        if (index === 0 && !told[0]) marks.show(hint.seat, hinted(hint));
         told[index] = hint;
-        if (index === 0) marks.show(hint.seat, hinted(hint));
-        holders[index].remove();
-        answers.replaceChildren(
-          hintTable(told.filter(Boolean), viewer.names),
-          finer(told[0] ?? hint),
-        );
+        answers.replaceChildren(hintTable(told.filter(Boolean), viewer.names));
+        if (hint.mistakes) shared.list(hint.mistakes);
+      };
+      try {
+        await think(holders[index], name, address, signal, show);
       } catch (error) {
         holders[index].replaceChildren(el("p.note", error.message));
       }
-    };
-    await Promise.all(names.map(askOne));
-  }
-
-  /** A button that has more games played out. */
-  function finer({ best, games }) {
-    const number = Math.max(games, ...best.map((one) => one.games)) + MORE_GAMES;
-    return el("button#finer", { onclick: () => go(number) }, `play out ${number} games each`);
+    });
   }
 
   const again = () => {
-    if (always.checked) go(0);
+    if (always.checked) go();
   };
   for (const [number, select] of choices.entries()) {
     offer(select, agents, number ? "" : usual).onchange = () => {
@@ -163,7 +152,7 @@ function asking(viewer, { api, agents, agent, noted, marks, find }) {
     };
   }
   always.onchange = again;
-  find("ask").onclick = () => go(0);
+  find("ask").onclick = go;
   viewer.follow((step) => {
     if (step === shown) return;
     asked.abort();
@@ -222,7 +211,9 @@ function job(find, id, address, show) {
 
 // ---- the analysis of a game ----
 
-function analysis(viewer, { api, agents, agent, marks, find }) {
+function analysis(viewer, shared) {
+  const { api, agents, agent, marks, find } = shared;
+  const mine = viewer.game.names.indexOf("you");
   const earlier = viewer.game.analysis;
   const usual = earlier?.agent ?? (agents.includes(agent) ? agent : ESTIMATOR);
   const who = offer(find("analyst"), agents, usual);
@@ -236,26 +227,33 @@ function analysis(viewer, { api, agents, agent, marks, find }) {
   });
 
   function line(one) {
-    const games = one.games ? `± ${percent(one.error)} by ${one.games} games each` : "estimated";
-    const cost = `${percent(one.cost)} of the chance to win, ${games}`;
+    const cost = `${one.clear ? "" : "unclear: "}${chanceText(one.cost, one.error, one.games)}`;
+    const whose = one.seat === mine ? "" : `${viewer.names[one.seat]}: `;
     return el(
       one.clear ? "li" : "li.unclear",
       el(
         "button.line",
         { "data-step": one.step, onclick: () => viewer.go((better = one).step, true) },
-        el("b", `step ${one.step}, ${viewer.names[one.seat]}: `),
-        `${one.played} — better: ${one.best}`,
-        el("span.small", ` · ${one.clear ? "" : "unclear: "}costs ${cost}`),
+        el("b", cost),
+        ` · ${whose}${one.played} — better: ${one.best}`,
       ),
     );
   }
 
+  function list(mistakes) {
+    const others = mistakes.filter(({ seat }) => mine >= 0 && seat !== mine);
+    const own = mistakes.filter((one) => !others.includes(one));
+    find("found").hidden = !own.length;
+    find("mistakes").replaceChildren(...own.map(line));
+    find("others").hidden = !others.length;
+    the("ol", find("others")).replaceChildren(...others.map(line));
+    return own.length;
+  }
+  shared.list = list;
+
   function show({ chart, mistakes, state, agent }) {
     if (chart) viewer.setChart("win", chart);
-    const lines = mistakes?.map(line) ?? [];
-    find("found").hidden = !lines.length;
-    find("mistakes").replaceChildren(...lines);
-    find("faultless").hidden = lines.length || state !== "done";
+    find("faultless").hidden = list(mistakes ?? []) || state !== "done";
     find("faultless").textContent = `${called(agent)} found no better choice.`;
   }
   if (earlier) show(earlier);
@@ -279,7 +277,7 @@ function simulating(viewer, { api, agents, find }) {
   for (const seat of viewer.game.names.keys()) {
     const select = el("select", { id: `out-${seat}` });
     offer(select, agents, ESTIMATOR);
-    find("out-seats").append(el("label.row", el("span", `seat ${seat + 1}`), select));
+    find("out-seats").append(el("label.row", el("span", viewer.names[seat]), select));
     find("out-hidden").append(el("option", { value: seat }, `resampled for ${viewer.names[seat]}`));
   }
   const address = () => {
@@ -313,7 +311,7 @@ function simulating(viewer, { api, agents, find }) {
 function continuing(viewer, { api, find }) {
   const [mine, hidden, start] = ["on-seat", "on-hidden", "play-myself"].map(find);
   const fail = (text) => note(text, find("on-trouble"));
-  const seatOption = (_, seat) => el("option", { value: seat }, `I play seat ${seat + 1}`);
+  const seatOption = (name, seat) => el("option", { value: seat }, `I play ${name}`);
   mine.prepend(...viewer.names.map(seatOption));
   mine.value = "0";
   mine.onchange = () => {

@@ -55,16 +55,17 @@ async function hint() {
   if (asked) return; // clicked once more meanwhile
   const stop = new AbortController();
   const done = attempt(async () => {
-    try {
-      const question = `agent=${encodeURIComponent(name)}&step=${latest().step}`;
-      const hint = await think($("hint"), name, `${api}/hint?${question}`, stop.signal);
-      if (hint?.step !== latest().step) return;
-      $("hint").replaceChildren(hintTable([hint], latest().names));
+    const [answer, status] = [el("div"), el("div")];
+    $("hint").replaceChildren(answer, status);
+    const show = (hint) => {
+      if (hint.step !== latest().step) return;
+      answer.replaceChildren(hintTable([hint], latest().names));
       best = hint.actions.map(String);
       mark();
-    } catch (error) {
-      $("hint").replaceChildren();
-      throw error;
+    };
+    try {
+      const question = `agent=${encodeURIComponent(name)}&step=${latest().step}`;
+      await think(status, name, `${api}/hint?${question}`, stop.signal, show);
     } finally {
       asked = null;
     }

@@ -18,20 +18,21 @@ export function doing(name, seconds) {
 }
 
 /**
- * Ask an agent. `holder` shows that it thinks, with a button to stop it. Its answer; null if it was
- * stopped, or `signal` has.
+ * Ask an agent; `show` its answer, again whenever more games have refined it. `holder` shows that
+ * it thinks, with a button to stop it; `signal` stops it, too.
  */
-export async function think(holder, name, address, signal) {
+export async function think(holder, name, address, signal, show) {
   const stop = new AbortController();
   const began = performance.now();
   const words = el("span");
-  const show = () => {
-    words.textContent = doing(name, Math.floor((performance.now() - began) / 1000));
+  let games = 0;
+  const tell = () => {
+    const seconds = Math.floor((performance.now() - began) / 1000);
+    words.textContent = games ? `playing out ${games} games each …` : doing(name, seconds);
   };
-  const timer = setInterval(show, 1000);
+  const timer = setInterval(tell, 1000);
   const abort = () => stop.abort();
   signal.addEventListener("abort", abort);
-  show();
   // Seconds aren't read aloud one by one.
   const button = el(
     "button.stop",
@@ -40,47 +41,29 @@ export async function think(holder, name, address, signal) {
   );
   holder.replaceChildren(el("p.row.thinking", { "aria-live": "off" }, words, button));
   try {
-    return await ask(address, { signal: stop.signal });
+    do {
+      tell();
+      const hint = await ask(`${address}&games=${games}`, stop);
+      show(hint);
+      games = hint.more;
+    } while (games);
   } catch (error) {
     if (error.name !== "AbortError") throw error;
-    holder.replaceChildren();
-    return null;
   } finally {
+    holder.replaceChildren();
     clearInterval(timer);
     signal.removeEventListener("abort", abort);
   }
 }
 
 /** An agent's value of a choice: a probability, or VP relative to its best choice. */
-export function sureText(kind, sure) {
-  if (sure === null || sure === undefined) return "–";
+export function sureText(kind, sure, isChosen) {
+  if (sure === null) return isChosen ? "✓" : "";
   return kind === "probability" ? percent(sure) : `${signed(sure.toFixed(1))} VP`;
 }
 
-const KINDS = {
-  probability: "the agent's probability of each choice",
-  vp: "expected VP, relative to the best choice",
-  none: "this agent has no probabilities or values",
-};
-
-/** The notes below a table of hints, a sentence each. */
-function explained(hints, by) {
-  const kinds = new Set(hints.map((hint) => KINDS[hint.kind]));
-  const searched = ({ agent, tries: [done, most] }) =>
-    `${called(agent)} has made ${done}${most > done ? ` of ${most}` : ""} simulations`;
-  const parts = [
-    `In the columns: ${[...kinds].join("; ")}`,
-    ...hints.filter((hint) => hint.tries).map(searched),
-    ...(by
-      ? [`“wins”: the chance to win after it, by ${called(by)}: ≈ estimated, ± played out`]
-      : []),
-  ];
-  return `${parts.join(". ")}.`;
-}
-
 /** A chance to win with its 95 % interval; estimates have none. */
-function chanceText(share, error, games) {
-  if (share === null) return "–";
+export function chanceText(share, error, games) {
   return games ? `${percent(share)} ± ${percent(error)}` : `≈ ${percent(share)}`;
 }
 
@@ -89,20 +72,21 @@ export function hintTable(hints, names) {
   const rows = new Map(); // by what a choice is in words
   for (const [column, { best, kind, text }] of hints.entries()) {
     for (const one of best) {
-      const row = rows.get(one.text) ?? { ...one, told: [], isChosen: [] };
-      row.told[column] = sureText(kind, one.sure);
+      const row = rows.get(one.text) ?? { told: [], isChosen: [] };
       row.isChosen[column] = one.text === text;
-      rows.set(one.text, row);
+      row.told[column] = sureText(kind, one.sure, one.text === text);
+      rows.set(one.text, row.games > one.games ? row : Object.assign(row, one));
     }
   }
-  const { win, by, games: played } = hints.find((hint) => hint.win) ?? { win: null, by: null };
-  const row = ({ text, actions, told, isChosen, win: after, error, games }) =>
+  const { win, games: number } = hints.find((hint) => hint.win) ?? { win: null };
+  const most = Math.max(...[...rows.values()].map((one) => one.win));
+  const row = ({ text, actions, told, isChosen, win: after, error, games, played, unclear }) =>
     el(
-      isChosen.some(Boolean) ? "tr.choice" : "tr",
+      (win ? after === most : isChosen.some(Boolean)) ? "tr.choice" : "tr",
       { "data-hint": actions.join(" ") },
-      el("th", { scope: "row" }, text),
+      el("th", { scope: "row" }, text, played && el("b", " · played")),
       hints.map((_, i) => el(isChosen[i] ? "td.chosen" : "td", told[i] ?? "")),
-      win && el("td", chanceText(after, error, games)),
+      win && el(unclear ? "td.unclear" : "td", chanceText(after, error, games)),
     );
   const heads = ["choice", ...hints.map((hint) => called(hint.agent)), ...(win ? ["wins"] : [])];
   const now = win?.map((share, seat) => `${names[seat]} ${percent(share)}`).join(", ");
@@ -110,8 +94,8 @@ export function hintTable(hints, names) {
     "div.hint",
     hints.map(({ agent, text }) => el("p", el("b", called(agent)), ` would: ${text}`)),
     table("table", heads, [...rows.values()].map(row)),
-    el("p.small", explained(hints, by)),
+    el("p.small", [...new Set(hints.flatMap((hint) => hint.notes))].join(" ")),
     win &&
-      el("p.wins", `Chance to win now, ${played ? `by ${played} games` : "estimated"}: ${now}.`),
+      el("p.wins", `Chance to win now, ${number ? `by ${number} games` : "estimated"}: ${now}.`),
   );
 }

@@ -4,19 +4,19 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from skyenv.analysis.choices import Path
-from skyenv.analysis.playouts import PlayOuts
+from skyenv.analysis.hints import Advice
+from skyenv.analysis.playouts import PlayOuts, digest
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.engine.game import Game
 from skyenv.engine.options import DEFAULT_MAX_TURNS
 from skyenv.page.agents.catalogue import Catalogue, CatalogueEntry
-from skyenv.page.agents.jobs import advise, move
+from skyenv.page.agents.jobs import Question, advise, move
 from skyenv.page.agents.preparing import Preparation
 from skyenv.page.agents.puzzles import EQUILIBRIUM, answer, puzzle, reply
 from skyenv.page.browsers import new_token
@@ -35,6 +35,7 @@ from skyenv.seeds import fresh_seed
 DEFAULT_PAUSE: Final = 0.8
 MAX_GAMES: Final = 100_000  # games in the database
 MOST_PLAYED: Final = 500  # games played out for a choice, by one request
+ANSWERS: Final = 100  # agents' answers cached in memory
 SESSIONS: Final = 200  # games cached in memory without a spectator or player connected
 # Seconds until a failed store of a move is retried, at first and at most.
 FIRST_RETRY, LONGEST_RETRY = 0.5, 30.0
@@ -63,6 +64,7 @@ class GameServer:
         replays: the records stored for browsers.
         background: background jobs of browsers.
         play_outs: the results of all games played out, for estimates of chances to win.
+        advice: agents' recent answers, by name, view and choices listed.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class GameServer:
         self.preparation = Preparation(catalogue, self.workers, is_ready=workers is None)
         self.background = Background(self.workers)
         self.play_outs = PlayOuts()
+        self.advice: LRUCache[Hashable, Advice] = LRUCache(ANSWERS)
         self._runners: dict[str, asyncio.Task[None]] = {}
         self._watchers: dict[str, set[Watcher]] = {}
         self._sessions: LRUCache[str, Session] = LRUCache(
@@ -457,30 +460,31 @@ class GameServer:
             await asyncio.sleep(0.05 if session.paused else min(left, 0.2))
         session.granted = False
 
-    async def hint(self, name: str, game: Game, games: int = 0, played: Path = ()) -> Payload:
+    async def hint(self, name: str, question: Question) -> Payload:
         """Return an agent's hint for a game, as a browser receives it; waits until the agent is
         ready. Cancelling this ends the job.
 
         Args:
             name: the agent's name.
-            game: a copy for the agent's own use.
-            games: number of games to play out for each choice, at most MOST_PLAYED.
-            played: the choice that was made, which is listed, too.
+            question: what is asked, with a copy of the game; at most MOST_PLAYED games.
 
         Raises:
             PageError: there is no such agent, it is unavailable, or the game is over or a task.
             AgentError: the agent fails or returns no valid answer.
         """
+        game, games = question.game, question.games
         check_whole(game)
         if game.is_over:
             raise PageError("the game is over; there is nothing to decide", 409)
         if games > MOST_PLAYED:
             raise PageError(f"the number of games must be at most {MOST_PLAYED}, not {games}")
         entry, estimator = await self._agent(name), self.estimator()
-        job = partial(advise, entry, estimator, self.play_outs.copy(), games, game, played)
-        found, play_outs, seconds = await self.workers.ask(job, Priority.HINT)
+        key = name, digest(game.batch.state[0], game.seat), question.listed
+        advice = self.advice.get(key)
+        job = partial(advise, entry, estimator, self.play_outs.copy(), question, advice)
+        found, play_outs, self.advice[key], seconds = await self.workers.ask(job, Priority.HINT)
         self.play_outs.merge(play_outs)
-        if not games:
+        if advice is None:
             self.catalogue.seconds[name].append(seconds)
         return found
 

@@ -114,6 +114,16 @@ def test_the_whole_table_fits_a_desktop(page: Browser, site: Site, position: str
     check_accessible(page)
 
 
+def test_the_whole_table_fits_beside_the_bar_of_preparation(page: Browser, site: Site) -> None:
+    progress = {"about": "the rules", "total": 9, "left": 12.3, "whole": 29}
+    site.listener.answers["/api/preparing"] = {"ready": False, "agents": [], **progress}
+    open_game(page, site.address, site.storage, 2, tutorial.SEED, [])
+    page.wait(".preparing")
+    for size in DESKTOPS:
+        sizes = measured(page, size)
+        assert max(sizes["hand"][3], sizes["dock"][3]) <= size[1], sizes
+
+
 @pytest.mark.parametrize("size", [ZOOMED, *PHONES])
 @pytest.mark.parametrize("position", ["choice", "auction", "puzzle", "lesson", "replay"])
 def test_the_board_keeps_half_of_small_screens(

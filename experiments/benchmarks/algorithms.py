@@ -4,7 +4,8 @@
 the first held-out openings of each task, by decisions and by CPU time. Each run (algorithm, task,
 budget, seed) writes FOLDER/ALGORITHM-TASK-BUDGET-SEED.json. The same command makes the missing
 runs; Ctrl-C loses only the current one. All runs in the folder, of any command, are summarized in
-its algorithms.json and algorithms.png. NFSP needs the package ``dm-tree``.
+its algorithms.json and algorithms.png. NFSP needs the package ``dm-tree``, of the
+extra ``test``.
 
 ``--algorithms MODULE:LEARNER`` adds a learner of one's own, a function from a
 :class:`experiments.benchmarks.learners.Problem` to a generator of decisions and answers.
@@ -37,7 +38,7 @@ from skyenv.array_types import Float64
 from skyenv.console.options import Help, Options, option, run_program
 from skyenv.console.tables import markdown
 from skyenv.engine.openings import TASKS, measured, task_name
-from skyenv.errors import CheckpointError, OptionError
+from skyenv.errors import CheckpointError, OptionError, check_extra
 from skyenv.files import read_json, write_atomically
 from skyenv.solving.best_response import Evaluator
 from skyenv.solving.tree import Opening
@@ -151,9 +152,10 @@ def planned(options: AlgorithmsOptions) -> Iterator[tuple[Algorithm, str, int, P
     """Algorithm, task, seed and file of each run; a seed of all of them before the next one.
 
     Raises:
-        OptionError: there is no such algorithm.
+        OptionError: there is no such algorithm. MissingExtraError: one needs more packages.
     """
     algorithms = {name: algorithm_of(name) for name in options.algorithms}
+    check_extra("test", *(module for one in algorithms.values() for module in one.modules))
     for seed, task, name in itertools.product(range(options.seeds), options.tasks, algorithms):
         if seed < algorithms[name].seeds:
             stem = f"{name}-{task}-{options.decisions}-{seed}".translate(IN_FILES)

@@ -261,12 +261,14 @@ class Algorithm(NamedTuple):
         start: creates the learner of a problem.
         share: multiple of the budget of decisions.
         seeds: most runs.
+        modules: modules that it imports and that not all of them need.
     """
 
     label: str
     start: Callable[..., Learner]
     share: int = 1
     seeds: int = 1000
+    modules: tuple[str, ...] = ()
 
 
 # Multiple of the budget for tabular algorithms, whose decisions cost much less.
@@ -286,9 +288,13 @@ ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     ),
     "mmd": Algorithm("MMD (skyenv)", partial(MMD, entropy=0.3, final_entropy=0.3)),
     "maskable-ppo": Algorithm("MaskablePPO", maskable_ppo),
-    "nfsp": Algorithm("NFSP (OpenSpiel)", nfsp),
+    "nfsp": Algorithm("NFSP (OpenSpiel)", nfsp, modules=("pyspiel", "tree")),
     **{
-        loss: Algorithm(f"{loss.upper()} (OpenSpiel)", partial(open_spiel_gradient, loss=loss))
+        loss: Algorithm(
+            f"{loss.upper()} (OpenSpiel)",
+            partial(open_spiel_gradient, loss=loss),
+            modules=("pyspiel",),
+        )
         for loss in ("qpg", "rpg", "a2c")
     },
 }

@@ -1,6 +1,7 @@
 """The comparison of algorithms in bidding tasks."""
 
 import itertools
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,15 @@ def test_a_wrong_learner_is_one_clear_error(
 ) -> None:
     assert compared(tmp_path, "--algorithms", *words.split()) == 2
     assert message in capsys.readouterr().err
+
+
+def test_missing_packages_are_told_before_the_first_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "tree", None)
+    assert compared(tmp_path, "--algorithms", OWN, "nfsp") == 2
+    assert "pip install --editable '.[test]'" in capsys.readouterr().err
+    assert not [*tmp_path.glob("*.json")]
 
 
 def test_the_smallest_budget_that_reaches_a_tier_counts(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """All published figures and ladders: ``python -m experiments.published`` (``make figures``).
 
 A part's commands run in a folder of runs/published, where interrupted ones go on with the same
-code, and its files then replace the published ones. docs/results/measured.json notes which commit
-was measured, when, where and for how long. The parts are published.toml's and the ladders. Without
+code, commands and packages. Its files then replace the published ones, and the folder gets the time
+as its name's ending, so a repeat measures again. docs/results/measured.json notes which commit was
+measured, when, where and for how long. The parts are published.toml's and the ladders. Without
 names, parts are measured whose code has changed since, but for those that need something besides;
 ``--list`` tells the state of all.
 
@@ -34,8 +35,12 @@ from skyenv.rules.components import MAX_PLAYERS, MIN_PLAYERS, SIDES
 
 ROOT: Final = RESULTS.parents[1]
 WORK: Final = ROOT / "runs" / "published"
-# The code that all figures measure, from the root.
-ENGINE: Final = ("skyenv/rules", "skyenv/engine")
+# The code that all parts measure, from the root, and that of the benchmarks.
+ENGINE: Final = (
+    *("skyenv/rules", "skyenv/engine", "skyenv/agents"),
+    *("skyenv/seeds.py", "skyenv/statistics.py"),
+)
+BENCHMARKS: Final = (*ENGINE, "experiments/figures.py", "experiments/benchmarks/__main__.py")
 # Endings of its files.
 CODE: Final = (".py", ".npz", ".toml")
 # Agents of the ladders: with two players all of them, with more those of similar strength.
@@ -74,6 +79,11 @@ class Part:
         found = [digest_of(ROOT / path, CODE) for path in self.sources]
         return hashlib.sha256(" ".join(found).encode()).hexdigest()[:16]
 
+    def folder(self) -> Path:
+        """Return the folder of its work, by its code, its commands and the pinned packages."""
+        given = " ".join([self.digest(), *self.commands, digest_of(ROOT / "constraints.txt")])
+        return WORK / f"{self.name}-{hashlib.sha256(given.encode()).hexdigest()[:16]}"
+
     def code(self) -> list[str]:
         """Return patterns of Git for the files of that code; ladders beside it are none."""
         folders = [path for path in self.sources if not Path(path).suffix]
@@ -89,7 +99,7 @@ class Part:
 def _figures(name: str, entry: dict[str, Any]) -> Part:
     """Return a part from its entry in published.toml."""
     files = {file: RESULTS / file for file in entry["files"]}
-    return Part(name, **(entry | {"sources": [*ENGINE, *entry["sources"]], "files": files}))
+    return Part(name, **(entry | {"sources": [*BENCHMARKS, *entry["sources"]], "files": files}))
 
 
 def _ladder(players: int, side: str) -> Part:
@@ -148,8 +158,7 @@ def measure(part: Part, entries: dict[str, Any]) -> bool:
     """
     if changed := git("status", "--porcelain", "--", *part.code()):
         raise OptionError(f"{part.name} would measure code that isn't committed:\n{changed}")
-    commit, code = git("rev-parse", "--short=12", "HEAD"), part.digest()
-    folder = WORK / f"{part.name}-{code}"
+    commit, code, folder = git("rev-parse", "--short=12", "HEAD"), part.digest(), part.folder()
     folder.mkdir(parents=True, exist_ok=True)
     with _timed(folder / "hours") as spent:
         for words in [part.words(each, folder.relative_to(ROOT)) for each in part.commands]:
@@ -169,6 +178,7 @@ def measure(part: Part, entries: dict[str, Any]) -> bool:
         "machine": f"{where['processor']}, {where['cores']} cores",
     }
     write_atomically(MEASURED, json.dumps(entries, indent=1, sort_keys=True) + "\n")
+    folder.rename(f"{folder}-{datetime.datetime.now():%Y%m%dT%H%M%S}")
     return True
 
 

@@ -50,8 +50,9 @@ def test_a_part_is_measured_once_and_again_after_a_change(
 ) -> None:
     for name, value in {"ROOT": "", "WORK": "work", "MEASURED": "measured.json"}.items():
         monkeypatch.setattr(published, name, tmp_path / value)
-    code = tmp_path / "code.py"
+    code, packages = tmp_path / "code.py", tmp_path / "constraints.txt"
     code.write_text("1")
+    packages.write_text("numpy==1")
     (tmp_path / ".gitignore").write_text("work")
     (tmp_path / "rules").mkdir()
     commands = "init --quiet", "config user.name me", "config user.email me@here", "add ."
@@ -69,17 +70,22 @@ def test_a_part_is_measured_once_and_again_after_a_change(
     assert stored["some"]["files"] == {"its.json": digest_of(tmp_path / "its.json")}
     assert published.commits_since(part, stored["some"]["commit"]) == "unchanged"
     (tmp_path / "rules" / "figures.json").write_text("0")  # what a part writes beside its code
-    (spent,) = tmp_path.glob("work/*/hours")
-    before = float(spent.read_text())
+    assert not part.folder().exists(), "a repeat measures again"
+    part.folder().mkdir()
+    (part.folder() / "hours").write_text("3")
     assert published.measure(part, measured)
-    assert float(spent.read_text()) > before, "interrupted ones go on, and their hours count"
+    assert measured["some"]["hours"] == 3, "interrupted ones go on, and their hours count"
     code.write_text("2")
     with pytest.raises(OptionError, match=r"code that isn't committed:\n.*code\.py"):
         published.measure(part, measured)
     published.git("commit", "--quiet", "--all", "--message", "second")
     assert not published.is_current(part, stored)
     assert published.commits_since(part, stored["some"]["commit"]) == "1 commit"
-    assert not published.measure(replace(part, commands=("experiments.none",)), measured)
+    other = replace(part, commands=("experiments.none",))
+    assert not published.measure(other, measured)
+    again = {other.folder(), part.folder()}
+    packages.write_text("numpy==2")
+    assert len({*again, part.folder()}) == 3, "work goes on with its commands and packages alone"
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs the history of a clone")

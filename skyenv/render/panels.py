@@ -475,17 +475,17 @@ def _hand(
 def _row_hand(
     theme: Theme, seat: int, hand: _Piles, marks: Marks, width: float, agents: Names
 ) -> Part:
-    """Draw the viewer's own hand, or an open one, as a row of cards, which overlap where there are
-    many.
+    """Draw the viewer's own hand, or an open one, as a row of cards, narrower where there are many.
 
     Args:
         theme, seat, hand, marks, width, agents: as for :func:`_hand`.
     """
-    wide, high, owner, drawn = shapes.OWN_WIDTH, shapes.OWN_HEIGHT, seat_name(seat, agents), ""
+    high, owner, drawn = shapes.OWN_HEIGHT, seat_name(seat, agents), ""
     cards = [(colour, *pile) for colour, piles in enumerate(hand) for pile in piles]
-    step = min(wide + 8, (width - 24 - wide) / max(len(cards) - 1, 1))
+    step = min(shapes.OWN_WIDTH + 8, (width - 20) / max(len(cards), 1))
+    wide = min(shapes.OWN_WIDTH, step - 4)
     for i, card in enumerate(cards):
-        picture, outline = shapes.own_card(theme, *card), (-1, -1, wide + 2, high + 2, 7)
+        picture, outline = shapes.own_card(theme, *card, wide), (-1, -1, wide + 2, high + 2, 7)
         pile = _pile(theme, (seat, *card), owner, picture, outline, marks, True)
         colour, rank, copies = card
         drawn += at(12 + step * i, _HAND + 6, pile, **piece(f"card-{colour}:{rank}", copies))

@@ -199,25 +199,26 @@ def card(
 
 
 @functools.cache
-def own_card(theme: Theme, colour: int, rank: int, copies: int) -> str:
+def own_card(theme: Theme, colour: int, rank: int, copies: int, width: float) -> str:
     """Draw a card of the viewer's own hand (of several equal ones), its corner at the origin: its
-    value on the left, so that cards may overlap, and the skyscrapers that it allows (COM-10).
+    value, and the skyscrapers that it allows (COM-10), beside it on a wide card, else below.
     """
-    ink, middle, on = theme.suits[colour], 42, theme.paper
-    edge = {"fill": theme.card, "stroke": ink, "stroke_width": 1.6}
-    stripe = f"M1 6Q1 1 6 1H24V{OWN_HEIGHT - 1}H6Q1 {OWN_HEIGHT - 1} 1 {OWN_HEIGHT - 6}Z"
-    below = rectangle(3, -3, OWN_WIDTH, OWN_HEIGHT, 6, **edge) if copies > 1 else ""
+    ink, on, is_wide = theme.suits[colour], theme.paper, width > 40
+    left, top, most = (24, 1, 24) if is_wide else (1, 69, 13)
+    middle, room, edge = (left if is_wide else width) / 2, width - left - 1, {"stroke": ink}
+    floors, box = int(BUILD_LIMIT[rank]), (width, OWN_HEIGHT, 6)
     parts = [
-        below,
-        rectangle(0, 0, OWN_WIDTH, OWN_HEIGHT, 6, **edge),
-        path(stripe, fill=ink),
-        label(12.5, 22, str(rank + LOWEST_CARD), 20, on),
-        at(12.5, 36, suit(theme, colour, 6, on)),
-        at(middle, 26, suit(theme, colour, 11)),
-        at(middle - 2, OWN_HEIGHT - 8, tower(theme, ALEA, int(BUILD_LIMIT[rank]), 13, 24)),
+        rectangle(3, -3, *box, fill=theme.card, **edge) if copies > 1 else "",
+        rectangle(0, 0, *box, fill=ink, **edge),
+        label(middle, 22, str(rank + LOWEST_CARD), 20, on),
+        at(middle, 36, suit(theme, colour, min(6, middle - 3), on)),
+        rectangle(left, top, room, OWN_HEIGHT - top - 1, 5, fill=theme.card),
+        at(left + room / 2 - 2, OWN_HEIGHT - most / 3, tower(theme, ALEA, floors, 12, most)),
     ]
+    if is_wide:
+        parts.append(at(left + room / 2, 26, suit(theme, colour, min(11, room / 2 - 2))))
     if copies > 1:
-        parts.append(label(12.5, 64, f"×{copies}", SMALL, on, data_copies=copies))
+        parts.append(label(middle, 64, f"×{copies}", SMALL, on, data_copies=copies))
     return "".join(parts)
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from pages import positions
 
+from scenario import bare_game, hand, start_auction
+from scenario import bids as bids_of
 from skyenv import Game
 from skyenv.page.view import guidance
 from skyenv.render.reasons import why_illegal
@@ -68,6 +70,24 @@ def test_the_bid_trays_cases_are_the_rules() -> None:
     """js/bid.test.js holds the page's tray to the same cases."""
     cases = json.loads(BIDS.read_text("utf-8"))
     assert [bids(case["step"]) for case in cases] == cases
+
+
+def test_every_bidder_stands_in_the_auctions_line() -> None:
+    game = bare_game(3)
+    hand(game, 0, green=[4], black=[5])
+    hand(game, 1, violet=[6])
+    hand(game, 2, brown=[4])
+    start_auction(game, ["W34"])
+    lines = list[str]()
+    for moves in ((), ("0 green 4",), ("1 violet 6", "2 pass")):
+        bids_of(game, *moves)
+        table = visible_table(game.view(0))
+        lines.append((guidance.auction(table, ["ann", "crowd", "greedy"]) or {})["text"])
+    assert lines == [
+        "You: no bid yet · crowd: no bid yet · greedy: no bid yet",
+        "You: 4, builds up to 3 · crowd: no bid yet · greedy: no bid yet",
+        "Crowd: 6, builds up to 1 · you: 4, builds up to 3 · greedy: out",
+    ]
 
 
 @pytest.mark.rule("AUC-3", "AUC-4", "COM-10")

@@ -202,6 +202,19 @@ def test_rings_are_drawn_in_their_order(tmp_path: Path) -> None:
 # ---- parts ----
 
 
+@pytest.mark.parametrize("width", [364.0, 540.0])
+@pytest.mark.parametrize("kinds", [1, 11, 18])
+def test_cards_of_the_own_hand_lie_side_by_side_in_its_panel(width: float, kinds: int) -> None:
+    piles = [(colour, rank) for colour in range(6) for rank in range(3)][:kinds]
+    hand = tuple(tuple((rank, 2) for one, rank in piles if one == colour) for colour in range(6))
+    part = panels._row_hand(THEMES["light"], 0, hand, (), width, None)
+    found = re.findall(r'translate\((\S+) 68\)".*?<rect x="3" y="-3" width="(\S+)"', part.text)
+    cards = [(float(left), float(wide)) for left, wide in found]
+    ends = [*[left for left, _ in cards[1:]], width - 8]
+    assert len(cards) == kinds
+    assert all(left + wide + 3 < end for (left, wide), end in zip(cards, ends, strict=True))
+
+
 def test_a_step_changes_few_parts_of_the_drawing() -> None:
     known: dict[str, list[str]] = {}
     sizes = []

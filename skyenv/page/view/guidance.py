@@ -17,6 +17,7 @@ from skyenv.render.words import (
     PLACE_NAMES,
     bid_state,
     build_limit,
+    capital,
     gains_text,
     seat_name,
     sentence,
@@ -126,11 +127,12 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
     for bidder in table.bidders:
         total = int(game["highest"] if bidder == ALEA else game["bid_total"][bidder])
         is_told = bidder != ALEA and bidder in (me, game["highest_bidder"])
-        builds = f", builds {build_limit(game, bidder)}" if is_told else ""
+        builds = f", builds up to {build_limit(game, bidder)}" if is_told else ""
         state = bid_state(game, bidder)
-        bids.append((0 if state else -total, who(names, me, bidder), state or f"{total}{builds}"))
-    text = " · ".join(f"{name} {bid}" for _, name, bid in sorted(bids, key=itemgetter(0)))
-    return {"text": f"Bids: {text}", "own": me in range(table.players) and not game["out"][me]}
+        name = who(names, me, bidder).partition(" (")[0]
+        bids.append((0 if state else -total, f"{name}: {state or f'{total}{builds}'}"))
+    text = capital(" · ".join(text for _, text in sorted(bids, key=itemgetter(0))))
+    return {"text": text, "own": me in range(table.players) and not game["out"][me]}
 
 
 def assumptions(worth: Json, name: Callable[[int], str]) -> str:

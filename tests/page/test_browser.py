@@ -610,6 +610,12 @@ def steps_through(game: Game) -> list[Step]:
     ]
 
 
+IN_VIEW: Final = """
+    return ["[data-part=auction]", ".transport"].map((part) =>
+        document.querySelector(part).getBoundingClientRect().toJSON());
+"""
+
+
 def test_a_replays_address_restores_its_step(page: Browser, site: Site, tmp_path: Path) -> None:
     game = played(3, seed=12)
     record = game.to_record(["ann", "bob", "<i>eve</i>"])
@@ -625,13 +631,16 @@ def test_a_replays_address_restores_its_step(page: Browser, site: Site, tmp_path
     page.wait_until(lambda: page.run(cards) < all_cards, "one seat's view")
     page.click("#auction-next")
     page.wait_until(lambda: "step=" in page.driver.current_url, "the step in the address")
-    auction, count = page.driver.current_url, page.text("#count")
+    address, count = page.driver.current_url, page.text("#count")
     page.click("#last")
-    page.wait_until(lambda: page.driver.current_url != auction, "the last step in the address")
+    page.wait_until(lambda: page.driver.current_url != address, "the last step in the address")
     follow(page, [("back", "#count", count)])
-    page.open(auction)
+    measured(page, PHONES[0])
+    page.open(address)
     follow(page, [("", "#board svg", HERE), ("check", "#count", count)])
-    assert ("game=2" in auction, "seat=1" in auction) == (True, True)
+    auction, transport = page.run(IN_VIEW)
+    assert 0 <= auction["top"] < auction["bottom"] <= transport["top"]
+    assert ("game=2" in address, "seat=1" in address) == (True, True)
 
 
 def test_an_export_replays_from_disk_without_a_network(page: Browser, tmp_path: Path) -> None:

@@ -23,9 +23,7 @@ export const digestsOf = (drawing) =>
     .join("");
 
 /** Whether drawings stand upright: the text of wide ones would be too small here. */
-export const isUpright = matchMedia(
-  "(max-width: 799px), (max-width: 1262px) and (orientation: portrait)",
-);
+export const isUpright = matchMedia("(max-width: 1262px) and (orientation: portrait)");
 
 // ---- clickable parts ----
 

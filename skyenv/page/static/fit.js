@@ -22,8 +22,6 @@ function showCards({ decision, over, seat: own }) {
   );
 }
 
-const isPartSeen = () => isSmall.matches && isUpright.matches; // the city is larger than the window
-
 /** Whether a part of the drawing is in the window, below the lesson and not below the dock. */
 function isSeen(part) {
   const { left, right, top, bottom } = boxOf(part);
@@ -32,22 +30,23 @@ function isSeen(part) {
   return isIn && right <= innerWidth && (right <= dock.left || bottom <= dock.top);
 }
 
-const scrollTo = (part, block) =>
-  part.scrollIntoView({ block, inline: "center", behavior: "instant" });
+const scrollTo = (part, block, inline = "center") =>
+  part.scrollIntoView({ block, inline, behavior: "instant" });
 
-/** Bring what is auctioned to the top, once in each auction. */
+/** Bring what is auctioned into view, on upright screens to the top, once in each auction. */
 function bringAuction() {
   const part = $("board").querySelector("[data-auction]");
   if (!part || brought === part.dataset.auction) return;
   brought = part.dataset.auction ?? "";
-  scrollTo(part, "start");
+  if (isUpright.matches) scrollTo(part, "start");
+  else scrollTo(part, "nearest", "nearest");
 }
 
 /** On small screens, bring what can be chosen on the drawing into view, once in each position. */
 export function bring() {
   const state = latest();
   const { options, take, bid } = state.decision; // the dock has all that can be chosen then
-  if (!isPartSeen() || !state.yours || options || take) return;
+  if (!isSmall.matches || !state.yours || options || take) return;
   if (bid) return bringAuction();
   const taught = $$(".taught[role=button]", $("board"));
   const all = taught.length ? taught : $$("[role=button]", $("board"));

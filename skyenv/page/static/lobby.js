@@ -80,7 +80,7 @@ function showReadiness() {
       option.disabled = one.state === "failed";
     }
     for (const place of $$(`[data-readiness="${name}"]`)) {
-      place.textContent = words ? ` It is ${words}.`.replace("is can't play", "can't play") : "";
+      place.textContent = words && ` (${words})`;
       place.closest("label").querySelector("input").disabled = one.state === "failed";
     }
   }

@@ -1,13 +1,13 @@
 // The lesson: its text, marks on the next click, going back, and leaving it.
-import { ask, at, send } from "./api.js";
+import { send } from "./api.js";
 import { isSmall } from "./around.js";
 import { actionsOf } from "./board.js";
 import { begun } from "./choices.js";
-import { $, $$, isNews, ruleLink } from "./dom.js";
+import { $, $$, isNews, leaveBy, ruleLink } from "./dom.js";
 import { bring, tellHeight } from "./fit.js";
 import { BID_DONE, USUAL } from "./game.js";
 import { linked, worded } from "./rules.js";
-import { api, attempt, onState, seat } from "./seat.js";
+import { api, attempt, note, onState, seat } from "./seat.js";
 
 let isSetUp = false; // whether the page has been made a lesson's
 
@@ -19,7 +19,8 @@ function setUp() {
   $("lesson-more").onclick = () => open(!whole.classList.contains("open"));
   $("lesson-back").onclick = () => repeat({});
   $("lesson-restart").onclick = () => repeat({ restart: true });
-  $("lesson-leave").onclick = leave;
+  const leave = () => send(`${api}/lesson/leave`, { agent: USUAL });
+  $("lesson-leave").onclick = ({ target }) => leaveBy(target, leave, note);
   const put = () => (isSmall.matches ? $("table") : $("dock")).before(whole);
   put();
   isSmall.addEventListener("change", put);
@@ -38,13 +39,6 @@ const repeat = (value) =>
   attempt(async () => {
     await send(`${api}/lesson/back`, value);
     location.reload(); // the log is shorter now
-  });
-
-const leave = () =>
-  attempt(async () => {
-    const { agents } = await ask("/api/options");
-    const agent = agents.find((one) => one.name === USUAL) ?? agents[0];
-    location.href = at((await send(`${api}/lesson/leave`, { agent: agent.name })).page);
   });
 
 /** Mark what is to be clicked next, on the drawing and among the buttons. */

@@ -22,6 +22,7 @@ export function view(root, game, draw, options = {}) {
   let timer = 0;
   let drawn = 0; // tells late drawings apart
   let drawnChart = null; // the chart that is shown
+  let shown = {}; // the parts of the drawing
   let kind = Object.keys(game.charts)[0];
   const charts = { ...game.charts };
   const followers = [];
@@ -45,15 +46,10 @@ export function view(root, game, draw, options = {}) {
     el("button", { id, title: label, "aria-label": label, onclick }, text);
   const play = button("play", "▶ play", "play", () => (timer ? stop() : start()));
   const isChosen = (value, chosen) => ({ value, selected: value === chosen });
-  const restart = () => {
-    if (!timer) return;
-    stop();
-    start();
-  };
   const speeds = [0.5, 1, 2, 4, 8].map((each) =>
     el("option", isChosen(each, 2), `${each} steps/s`),
   );
-  const speed = el("select#speed", { "aria-label": "steps a second", onchange: restart }, speeds);
+  const speed = el("select#speed", { "aria-label": "steps a second" }, speeds);
   const whose = el(
     "select#whose",
     { "aria-label": "whose hands", onchange: () => show(true) },
@@ -166,6 +162,7 @@ export function view(root, game, draw, options = {}) {
       if (mine !== drawn) return;
       showBoard(board, drawing);
       showAround(seat);
+      bring(drawing);
       for (const follow of followers) follow(step);
     } catch (error) {
       if (mine === drawn) board.textContent = error.message;
@@ -183,6 +180,16 @@ export function view(root, game, draw, options = {}) {
     const acting = board.querySelector("[data-acting]");
     const whose = seat ?? Number(acting?.dataset.acting ?? 0);
     strip.replaceChildren(handLine(names[whose], whose, board), stackLine(board));
+  }
+
+  /** On small screens, bring the auction or the part of the city that has changed into view. */
+  function bring(drawing) {
+    const partOf = (name) => board.querySelector(`[data-part="${name}"]`);
+    const isNew = (name) => /^[A-Z].*\./.test(name) && drawing[name][0] !== shown[name]?.[0];
+    const part = partOf("auction") ?? partOf(Object.keys(drawing).find(isNew));
+    shown = drawing;
+    const nearest = { block: "nearest", inline: "nearest", behavior: "instant" };
+    if (isSmall.matches) part?.scrollIntoView(nearest);
   }
 
   // ---- the chart ----
@@ -235,13 +242,20 @@ export function view(root, game, draw, options = {}) {
   // ---- playback ----
   function start() {
     if (step === game.steps) go(0);
-    const goOn = () => (step < game.steps ? go(after()) : stop());
-    timer = setInterval(goOn, 1000 / Number(speed.value));
+    const wait = () => {
+      timer = setTimeout(goOn, 1000 / Number(speed.value));
+    };
+    const goOn = () => {
+      if (step === game.steps) return stop();
+      wait();
+      return go(after());
+    };
+    wait();
     showPlay("❚❚ pause", "pause");
   }
 
   function stop() {
-    clearInterval(timer);
+    clearTimeout(timer);
     timer = 0;
     showPlay("▶ play", "play");
   }

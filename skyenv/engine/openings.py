@@ -88,18 +88,18 @@ TASKS: Final[dict[str, Task]] = {
 }
 """The tasks by name."""
 TASK_TEXTS: Final = {
-    "duel-3": "two players bid for a district, 3 cards each",
-    "duel-4": "two players bid for a district, 4 cards each",
-    "duel-5": "two players bid for a district, 5 cards each",
-    "duel-6": "two players bid for a district, 6 cards each",
-    "alea-3": "two players and Alea bid for a district, 3 cards each",
-    "alea-4": "two players and Alea bid for a district, 4 cards each",
-    "alea-5": "two players and Alea bid for a district, 5 cards each",
-    "three-3": "three players bid for a district, 3 cards each",
-    "set-2": "two auctions with one hand, 3 cards each",
-    "set-3": "three auctions with one hand, 4 cards each",
-    "bluff-2": "two auctions with one hand, 3 cards each, where mixing matters",
-    "park-4": "two players bid for the park area, 4 cards each",
+    "duel-3": "two players bid for a district, 3 cards each to bid with",
+    "duel-4": "two players bid for a district, 4 cards each to bid with",
+    "duel-5": "two players bid for a district, 5 cards each to bid with",
+    "duel-6": "two players bid for a district, 6 cards each to bid with",
+    "alea-3": "two players and Alea bid for a district, 3 cards each to bid with",
+    "alea-4": "two players and Alea bid for a district, 4 cards each to bid with",
+    "alea-5": "two players and Alea bid for a district, 5 cards each to bid with",
+    "three-3": "three players bid for a district, 3 cards each to bid with",
+    "set-2": "two auctions with one hand, 3 cards each to bid with",
+    "set-3": "three auctions with one hand, 4 cards each to bid with",
+    "bluff-2": "two auctions with one hand, 3 cards each to bid with, where mixing matters",
+    "park-4": "two players bid for the park area, 4 cards each to bid with",
     "last-turns": "the last turns of a game for two",
 }
 """The description of each bidding task, a line each."""

@@ -21,7 +21,7 @@ from skyenv.array_types import Bool, Float64, RecordArray
 from skyenv.engine.games import Games
 from skyenv.engine.knowledge import view
 from skyenv.render import words
-from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, TAKE
+from skyenv.rules.actions import BID, BID_DONE, MOVE, NUM_ACTIONS, PASS, TAKE
 from skyenv.rules.components import NUM_RANKS
 from skyenv.rules.state import NONE, PHASE_BID, PHASE_TAKE
 
@@ -199,4 +199,4 @@ def text(position: Any, path: Path, names: Sequence[str] | None = None) -> str:
     if len(path) > 1 and TAKE <= path[0] < MOVE:
         first, second = (words.action_text(position, action) for action in path)
         return f"{first} and {second.removeprefix('take ')}"
-    return words.action_text(position, path[0], names)
+    return "pass" if path == (PASS,) else words.action_text(position, path[0], names)

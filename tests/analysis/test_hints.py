@@ -1,17 +1,17 @@
 """Hints: complete choices, their probabilities, and win chances."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
 from crowd_games import played
 from skyenv import Game
-from skyenv.agents import decide_game, make_agent
+from skyenv.agents import Decisions, RandomAgent, SearchProgress, decide_game, make_agent
 from skyenv.analysis import choices
 from skyenv.analysis.choices import Path
-from skyenv.analysis.hints import advise
+from skyenv.analysis.hints import MIN_TRIES, advise
 from skyenv.analysis.playouts import shares_of
 from skyenv.analysis.win_chance import win_chances
 from skyenv.rules.actions import BID_DONE, PASS
@@ -73,6 +73,29 @@ def test_a_bids_probability_is_the_product_of_its_actions() -> None:
     for one in hints:
         told = kind(choices.text(position, one.actions))
         assert one.sure == pytest.approx(chances[told], rel=0.1)
+
+
+class Settled(RandomAgent):
+    """An agent that tries each action of a decision equally often."""
+
+    tries = 4
+
+    def search_with_progress(
+        self, decisions: Decisions, callback: Callable[[SearchProgress], None]
+    ) -> SearchProgress:
+        """See :class:`skyenv.agents.Agent`."""
+        visits = self.tries * decisions.mask[0].astype(float)
+        return SearchProgress(int(visits.argmax()), visits, 0.0, self.tries, 64)
+
+
+@pytest.mark.parametrize(("tries", "kind"), [(4, "none"), (MIN_TRIES, "probability")])
+def test_few_simulations_are_no_probabilities(tries: int, kind: str) -> None:
+    agent, game = Settled(), at("option")
+    agent.tries = tries
+    hint = advise(agent, game)
+    assert hint.kind == kind
+    assert hint.own in [one.actions for one in hint.best]
+    assert {one.sure is None for one in hint.best} == {kind == "none"}
 
 
 @pytest.mark.long

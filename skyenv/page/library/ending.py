@@ -5,15 +5,14 @@ from typing import Final
 
 import numpy as np
 
-from skyenv.array_types import Int64
 from skyenv.console.tables import counted
 from skyenv.engine.events import Event
 from skyenv.engine.game import Game
 from skyenv.page.library.replays import Replay
 from skyenv.page.view.payloads import Payload
 from skyenv.render.table import if_scored_now
-from skyenv.render.words import auctioned, cards_text, seat_name
-from skyenv.rules.actions import BID, BUILD, STOP
+from skyenv.render.words import auctioned, seat_name
+from skyenv.rules.actions import BUILD, STOP
 from skyenv.rules.state import NONE
 
 # The share of a game after which a lead is no lead from the start.
@@ -48,10 +47,9 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
         place = auctioned(int(replay.states[step - 1]["auction_place"]))
         paid = f"{named[bidder]} paid {counted(cards, 'card')} ({total}) for {place}"
         told.append((step, f"Costliest bid: {paid}{_built(replay, step)}."))
-    hands = zip(named, map(_hand, game.state["hand"]), strict=False)
-    cards_left = "; ".join(f"{name} {hand}" for name, hand in hands)
+    unspent = ", ".join(f"{name} {held}" for name, held in zip(named, end["cards"], strict=True))
     last_auction = max(replay.steps_with("auction"), default=replay.steps)
-    told.append((last_auction, f"Cards unspent: {cards_left}."))
+    told.append((last_auction, f"Cards unspent: {unspent}."))
     sentences = [{"step": step, "text": text} for step, text in told]
     return {"winners": end["winners"], "sentences": sentences}
 
@@ -87,9 +85,3 @@ def _built(replay: Replay, step: int) -> str:
     if built == STOP - BUILD:
         return " and declared a building stop"
     return f" and built {counted(built, 'skyscraper') if built else 'nothing'}"
-
-
-def _hand(cards: Int64) -> str:
-    """Return a hand, counts by (colour, rank), in words: its number of cards, and the cards."""
-    bid = (BID + np.repeat(np.arange(cards.size), cards.ravel())).tolist()
-    return f"{len(bid)} ({cards_text(bid)})" if bid else "0"

@@ -67,6 +67,8 @@ async function hint() {
       const question = `agent=${encodeURIComponent(name)}&step=${latest().step}`;
       await think(status, name, `${api}/hint?${question}`, stop.signal, show);
     } finally {
+      status.remove();
+      if (!answer.firstChild) answer.remove();
       asked = null;
     }
   });

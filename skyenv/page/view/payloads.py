@@ -62,9 +62,14 @@ class SeatView:
     @property
     def position(self) -> Any:
         """The view shown: the seat's, or the public one; the whole game if all is open."""
-        if self.seat is None:
+        if self.is_open:
             return self.game.state
         return self.game.public_view() if self.seat == PUBLIC else self.game.view(self.seat)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether all hands are shown, as at the end of a game."""
+        return self.seat is None or self.game.is_over
 
     @property
     def is_to_act(self) -> bool:
@@ -124,7 +129,7 @@ class SeatView:
         width = NARROW if self.narrow else WIDE
         return drawing(
             position,
-            self.seat,
+            None if self.is_open else self.seat,
             theme=self.theme,
             agents=self.names,
             width=width,

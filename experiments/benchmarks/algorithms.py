@@ -34,7 +34,7 @@ from experiments.benchmarks.learners import (
 )
 from experiments.benchmarks.tasks import MISTAKES, play
 from experiments.figures import Figure, check_plots, draw_lines, save, write
-from skyenv.array_types import Float64
+from skyenv.array_types import ArrayLike, Float64
 from skyenv.console.options import Help, Options, option, run_program
 from skyenv.console.tables import markdown
 from skyenv.engine.openings import TASKS, measured, task_name
@@ -42,12 +42,12 @@ from skyenv.errors import CheckpointError, OptionError, check_extra
 from skyenv.files import read_json, write_atomically
 from skyenv.solving.best_response import Evaluator
 from skyenv.solving.tree import Opening
-from skyenv.statistics import interquartile_means
 from skyenv_agents.learned.torch_network import use_processor
 
 METHOD: Final = (
     "NashConv in VP, exact, the mean over the first held-out openings; interquartile mean over "
-    "seeds with 95 % intervals by the bootstrap; processor time without judging."
+    "seeds, the lowest and the highest seed; processor time of learning, without judging and "
+    "without building trees."
 )
 # Decisions before the first judgement; each later one is after twice as many.
 FIRST: Final = 2000
@@ -59,9 +59,9 @@ IN_FILES: Final = str.maketrans(":/", "..")
 LIMITS: Final = (1e-2, 10.0)
 
 # A run's file: its `"label"`, `"task"`, `"budget"`, number of `"openings"` and `"points"`, which
-# have `"decisions"`, `"seconds"` of processor time (learning alone), and `"nash_conv"`, in VP for
-# each opening. At the end, NashConv on as many openings of `"training"`, and the mean of each
-# kind of `"mistakes"` in VP.
+# have `"decisions"`, `"seconds"` of processor time (learning alone), and NashConv in each opening:
+# `"nash_conv"` in VP, and as `"shares"` of the payoffs' range. At the end, both on as many openings
+# of `"training"`, and the mean of each kind of `"mistakes"` in VP.
 Run = dict[str, Any]
 
 
@@ -71,7 +71,7 @@ class Curve(NamedTuple):
     Attributes:
         task, label: of the runs.
         across: float64 (2, k), medians of decisions and seconds at each point.
-        figures: NashConv then.
+        figures: NashConv then, of the lowest and of the highest seed too.
         shares: its mean share of each opening's range of payoffs, by which algorithms are ranked:
             in VP an opening with a large range would decide.
         runs: the files.
@@ -127,8 +127,8 @@ def judged(algorithm: Algorithm, problem: Problem) -> Iterator[tuple[Run, Answer
         if reached >= min(due, most):
             found = nash_convs(problem.openings, answer)
             text = f"{algorithm.label}, {problem.task}: {reached:,} decisions"
-            print(f"{text}, {np.mean(found):.4f} VP", flush=True)
-            yield {"decisions": reached, "seconds": seconds, "nash_conv": found}, answer
+            print(f"{text}, {np.mean(found['nash_conv']):.4f} VP", flush=True)
+            yield {"decisions": reached, "seconds": seconds, **found}, answer
         if reached >= most:
             return
         while due <= reached:
@@ -137,9 +137,12 @@ def judged(algorithm: Algorithm, problem: Problem) -> Iterator[tuple[Run, Answer
     raise OptionError(f"{algorithm.label} ended after {reached:,} of {most:,} decisions")
 
 
-def nash_convs(openings: Sequence[Opening], answer: Answer) -> list[float]:
-    """Return NashConv in each opening."""
-    return [Evaluator(opening.tree).nash_conv(answer(opening)) for opening in openings]
+def nash_convs(openings: Sequence[Opening], answer: Answer) -> Run:
+    """Return NashConv in each opening, in VP and as shares of the ranges of payoffs."""
+    evaluators = {opening: Evaluator(opening.tree) for opening in openings}
+    found = [one.nash_conv(answer(opening)) for opening, one in evaluators.items()]
+    ranges = [one.payoff_range for one in evaluators.values()]
+    return {"nash_conv": found, "shares": np.divide(found, ranges).tolist()}
 
 
 def mistakes_of(openings: Sequence[Opening], answer: Answer) -> dict[str, float]:
@@ -171,8 +174,8 @@ def run(algorithm: Algorithm, task: str, seed: int, options: AlgorithmsOptions) 
     if algorithm.share == 1 and "/" not in task:  # others learn on the same
         training = openings_of(task, options.openings, training=True)
         more["training"] = nash_convs(training, answers[-1])
-    kept = {"label": algorithm.label, "task": task, "seed": seed, "budget": options.decisions}
-    return {**kept, "openings": options.openings, "points": points, **more}
+    more |= {"label": algorithm.label, "task": task, "seed": seed, "budget": options.decisions}
+    return {**more, "openings": options.openings, "points": points}
 
 
 # ---- figures ----
@@ -187,7 +190,7 @@ def curves(options: AlgorithmsOptions) -> list[Curve]:
     found: dict[tuple[str, str, int], list[Run]] = {}
     for path in sorted(options.out.glob("*-*-*-*.json")):
         content = read_json(path)
-        if content.get("openings") != options.openings:
+        if content.get("openings") != options.openings or "shares" not in content["points"][0]:
             raise CheckpointError(
                 f"{path} is not a run measured on {options.openings} openings; choose another "
                 "--openings or --out"
@@ -200,31 +203,27 @@ def curves(options: AlgorithmsOptions) -> list[Curve]:
         found.items(),
         key=lambda item: (tasks.index(task_name(item[0][0])), "/" not in item[0][0], *item[0]),
     )
-    ranges = {
-        task: np.array([Evaluator(opening.tree).payoff_range for opening in openings])
-        for task in {key[0] for key in found}
-        for openings in [openings_of(task, options.openings, training=False)]
-    }
-    return [curve(*key, runs, ranges[key[0]]) for key, runs in ordered]
+    return [curve(*key, runs) for key, runs in ordered]
 
 
-def curve(task: str, label: str, budget: int, runs: list[Run], ranges: Float64) -> Curve:
-    """Return runs of an algorithm as one curve, as long as the shortest; `ranges` are the openings'
-    ranges of payoffs.
-    """
+def curve(task: str, label: str, budget: int, runs: list[Run]) -> Curve:
+    """Return runs of an algorithm as one curve, as long as the shortest."""
     points = [*zip(*(run["points"] for run in runs), strict=False)]
-    decisions, seconds, scores = (
-        np.array([[one[field] for one in point] for point in points])
-        for field in ("decisions", "seconds", "nash_conv")
+    decisions, seconds, scores, shares = (
+        np.array([[np.mean(one[field]) for one in point] for point in points])
+        for field in ("decisions", "seconds", "nash_conv", "shares")
     )
     across, figures = np.median([decisions, seconds], axis=2), []
-    means, shares = (
-        interquartile_means(values.mean(axis=2).T) for values in (scores, scores / ranges)
-    )
-    for made, spent, one in zip(*across, means, strict=True):
+    for made, spent, one in zip(*across, scores, strict=True):
         name = f"{label}: {task} after {made:,.0f} of {budget:,} decisions, {spent:.3g} s"
-        figures.append(Figure(name, one.mean, one.low, one.high, "VP", len(runs)))
-    return Curve(task, label, across, figures, [one.mean for one in shares], runs)
+        figures.append(Figure(name, middle(one), one.min(), one.max(), "VP", len(runs)))
+    return Curve(task, label, across, figures, [*map(middle, shares)], runs)
+
+
+def middle(scores: ArrayLike) -> float:
+    """Return the interquartile mean, that of the middle half of the scores."""
+    cut = np.size(scores) // 4
+    return float(np.sort(scores)[cut : np.size(scores) - cut].mean())
 
 
 def comparison(found: Sequence[Curve], tiers: Sequence[int] = TIERS) -> list[list[str]]:
@@ -234,7 +233,7 @@ def comparison(found: Sequence[Curve], tiers: Sequence[int] = TIERS) -> list[lis
     Of several budgets of an algorithm the smallest that reaches the tier counts.
     """
     head = ["task", "algorithm", "seeds", "decisions", "processor time", "of the range"]
-    lines = [[*head, "NashConv, VP", "95 %", "on training openings"]]
+    lines = [[*head, "NashConv, VP", "of the seeds", "on training openings", "of their range"]]
     for _, of_task in itertools.groupby(found, key=lambda one: one.task):
         curves = [*of_task]
         for tier in sorted({*tiers, *(one.runs[0]["budget"] for one in curves)}):
@@ -249,22 +248,31 @@ def comparison(found: Sequence[Curve], tiers: Sequence[int] = TIERS) -> list[lis
 def line_of(one: Curve, point: int) -> list[str]:
     """Return the cells of a curve's point in the table."""
     (made, spent), score = one.across[:, point], one.figures[point]
-    at_end = point == len(one.figures) - 1 and "training" in one.runs[0]
-    training = np.mean([run["training"] for run in one.runs]) if at_end else None
-    interval = f"{score.lowest:.3g} to {score.highest:.3g}" if len(one.runs) > 1 else ""
+    training = ["", ""]
+    if point == len(one.figures) - 1 and "training" in one.runs[0]:
+        convs, shares = (
+            middle([np.mean(run["training"][field]) for run in one.runs])
+            for field in ("nash_conv", "shares")
+        )
+        training = [f"{convs:.3g}", f"{100 * shares:.3g} %"]
+    spread = f"{score.lowest:.3g} to {score.highest:.3g}" if len(one.runs) > 1 else ""
     return [
         *(f"`{one.task}`", one.label, str(len(one.runs)), f"{made:,.0f}", f"{spent:,.3g} s"),
-        f"{100 * one.shares[point]:.3g} %",
-        *(f"{score.median:.3g}", interval, "" if training is None else f"{training:.3g}"),
+        *(f"{100 * one.shares[point]:.3g} %", f"{score.median:.3g}", spread, *training),
     ]
 
 
 def mistakes(found: Sequence[Curve]) -> list[list[str]]:
-    """Return a table of each algorithm's loss by kind of mistake, with its largest budget."""
-    lines = [["task", "algorithm", *(f"{kind}, VP" for kind in MISTAKES)]]
+    """Return a table of each algorithm's NashConv at the end of its largest budget, the plain mean
+    over seeds, and the kinds of mistakes that it adds up.
+    """
+    units = [f"{kind}, VP" for kind in ("NashConv", *MISTAKES)]
+    lines = [["task", "algorithm", "seeds", "decisions", *units]]
     for one in {(one.task, one.label): one for one in found}.values():
-        means = [np.mean([run["mistakes"][kind] for run in one.runs]) for kind in MISTAKES]
-        lines.append([f"`{one.task}`", one.label, *(f"{mean:.3g}" for mean in means)])
+        lost = [np.mean([run["points"][-1]["nash_conv"] for run in one.runs])]
+        lost += [np.mean([run["mistakes"][kind] for run in one.runs]) for kind in MISTAKES]
+        spent = str(len(one.runs)), f"{one.across[0, -1]:,.0f}"
+        lines.append([f"`{one.task}`", one.label, *spent, *(f"{mean:.3g}" for mean in lost)])
     return lines
 
 
@@ -282,8 +290,9 @@ def draw(found: Sequence[Curve], path: Path) -> None:
     colors = dict(zip(sorted({one.label for one in found}), palette, strict=False))
     picture = Picture(figsize=(13, 3.8 * len(tasks)), layout="constrained")
     places = picture.subplots(len(tasks), 2, squeeze=False, sharey="row")
-    units = enumerate(("decisions", "seconds"))
-    for (row, task), (unit, name) in itertools.product(enumerate(tasks), units):
+    for (row, task), (unit, name) in itertools.product(
+        enumerate(tasks), enumerate(("decisions", "seconds"))
+    ):
         chosen = [one for one in found if one.task == task]
         lines = {one.label: [*zip(one.across[unit], one.figures, strict=True)] for one in chosen}
         axes = places[row, unit]

@@ -273,10 +273,11 @@ class Algorithm(NamedTuple):
 
 # Multiple of the budget for tabular algorithms, whose decisions cost much less.
 TABULAR: Final = 100
-# Magnetic mirror descent (Sokota et al. 2023) by the project's trainer. Its loss is that of the
+# Close to magnetic mirror descent (Sokota et al. 2023), by the project's trainer: the loss of the
 # policy gradient plus two KL divergences. The one from a uniform magnet is `entropy`, up to a
 # constant. The one from the rollout's policy is `mean_kl`, as without averaging the mean of the
-# weights is the latest network. PPO's clipping is as wide as possible, and no update stops early.
+# weights is the latest network. No update stops early. What differs: PPO's clip, as wide as
+# possible, normalised advantages, and near-certain decisions, which are subsampled.
 MMD: Final = partial(ppo, averaging=0.0, clip=1.0, target_kl=1e9, mean_kl=0.5)
 ALGORITHMS: Final[Mapping[str, Algorithm]] = {
     "cfr+": Algorithm("CFR+", cfr_plus, TABULAR, seeds=1),

@@ -89,13 +89,13 @@ def test_a_learner_of_ones_own_is_compared(tmp_path: Path) -> None:
     ]
     uniform, training = convs[:2], convs[2:]
     assert run["points"][-1]["nash_conv"] == pytest.approx(uniform)
-    assert run["training"] == pytest.approx(training)
+    assert run["training"]["nash_conv"] == pytest.approx(training)
     assert sum(run["mistakes"].values()) == pytest.approx(np.mean(uniform))
     rows = read_json(tmp_path / "algorithms.json")["comparison"]
     assert [row[1] for row in rows] == ["algorithm", "MCCFR, external sampling", OWN]
-    assert rows[-1][-1] == f"{np.mean(training):.3g}"
-    ranges = [evaluator.payoff_range for evaluator in evaluators[:2]]
-    assert rows[-1][5] == f"{100 * np.mean(np.divide(uniform, ranges)):.3g} %"
+    assert rows[-1][-2] == f"{np.mean(training):.3g}"
+    shares = np.divide(convs, [evaluator.payoff_range for evaluator in evaluators]).reshape(2, 2)
+    assert rows[-1][5::4] == [f"{100 * share:.3g} %" for share in shares.mean(axis=1)]
 
 
 @pytest.mark.parametrize(

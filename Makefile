@@ -172,8 +172,8 @@ speed: $(READY)  ## the figures of docs/results/speed.md
 	$(@D)/bin/python -m pip install --requirement $< --editable .
 	@touch $@
 
-peers: .venv-peers/.ready  ## measure speed beside other libraries, which get an environment of their own (`make docs` shows it)
-	.venv-peers/bin/python -m experiments.benchmarks peers --out docs/results
+peers: $(READY) .venv-peers/.ready  ## measure speed beside other libraries, which get an environment of their own (`make docs` shows it)
+	$(BIN)/python -m experiments.published peers
 
 format: $(READY)  ## put the code into the house style
 	$(BIN)/ruff check --fix .

@@ -2,7 +2,6 @@
 
 * :func:`share_of_wins`: of games won or lost, by Wilson's score.
 * :class:`Weights`: of games on paired seeds, by a bootstrap.
-* :func:`interquartile_means`: of runs, by a bootstrap.
 
 The games of a paired seed are correlated, so the bootstrap weights whole paired seeds. It is the
 Bayesian bootstrap (Rubin 1981): each paired seed gets one exponentially distributed weight, and
@@ -50,24 +49,6 @@ def share_of_wins(share: float, number: int) -> Estimate:
     whole = 1 + z**2 / number
     low, high = (middle - half) / whole, (middle + half) / whole
     return Estimate(share, max(0.0, float(low)), min(1.0, float(high)))
-
-
-def interquartile_means(scores: Float64) -> list[Estimate]:
-    """Return the mean of the middle half of each column, its interval by a bootstrap over rows.
-
-    Args:
-        scores: float64 (runs, k).
-    """
-    drawn = np.random.default_rng(1).integers(len(scores), size=(len(scores), 10_000))
-    lows, highs = np.quantile(_middle(scores[drawn]), (0.025, 0.975), axis=0)
-    columns = zip(_middle(scores), lows, highs, strict=True)
-    return [Estimate(*map(float, column)) for column in columns]
-
-
-def _middle(scores: Float64) -> Float64:
-    """Return the mean of the middle half along the first axis."""
-    cut = len(scores) // 4
-    return np.asarray(np.sort(scores, axis=0)[cut : len(scores) - cut].mean(axis=0))
 
 
 def numbers_of(rows: Any) -> Float64:

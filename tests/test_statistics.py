@@ -9,7 +9,6 @@ from scipy import stats
 from skyenv.statistics import (
     Estimate,
     Weights,
-    interquartile_means,
     interval,
     percent,
     share_of_wins,
@@ -70,12 +69,6 @@ def test_the_interval_of_a_share_is_wilsons() -> None:
         exact = stats.binomtest(wins, number).proportion_ci(method="wilson")
         found = share_of_wins(wins / number, number)
         assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=1e-6)
-
-
-def test_the_interquartile_mean_drops_a_quarter_at_each_end() -> None:
-    (one,) = interquartile_means(np.array([[1.0], [2.0], [3.0], [4.0], [100.0]]))
-    assert one.mean == 3
-    assert 1 <= one.low < 3 < one.high <= 100
 
 
 def test_estimates_are_formatted_with_their_interval() -> None:

@@ -114,6 +114,10 @@ def test_a_wrong_learner_is_one_clear_error(
     assert message in capsys.readouterr().err
 
 
+def test_the_interquartile_mean_drops_a_quarter_at_each_end() -> None:
+    assert algorithms.middle([100, 1, 3, 2, 4]) == 3
+
+
 def test_missing_packages_are_told_before_the_first_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -140,7 +140,7 @@ class Sampler(Solver):
         deals, number = tree.deals[0].ravel(), len(tree.kind)
         chances = tree.deals[1:].reshape(-1, len(deals)) / np.maximum(deals, 1e-300)
         self._walk = Walk(
-            policy=self._policy,
+            policy=self.current,
             sums=self._sums,
             deals=deals,
             chances=chances.ravel(),

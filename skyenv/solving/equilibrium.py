@@ -149,6 +149,7 @@ class Solver:
 
     Attributes:
         iterations: completed iterations.
+        current: the policy of the latest iteration; after none, zeros.
 
     Raises:
         OptionError: the tree has more than two seats.
@@ -159,7 +160,7 @@ class Solver:
             raise OptionError(f"solving needs a task with two seats, not {tree.payoff.shape[1]}")
         self.tree, self.iterations = tree, 0
         self._evaluator = Evaluator(tree)
-        self._policy = np.zeros(tree.block[-1])
+        self.current: Policy = np.zeros(tree.block[-1])
         self._sums = np.zeros((2, tree.block[-1]))
 
     def run(self, iterations: int) -> None:
@@ -170,7 +171,7 @@ class Solver:
             begin, self.iterations = self.iterations, until
             iterate(
                 evaluator.tree,
-                self._policy,
+                self.current,
                 self._sums,
                 evaluator.reach,
                 evaluator.worth,
@@ -180,7 +181,7 @@ class Solver:
 
     def solution(self) -> Solution:
         """Return the average policy so far and its best responses."""
-        policy = np.zeros_like(self._policy)
+        policy = np.zeros_like(self.current)
         average(self.tree, self._sums, policy)
         responses = self._evaluator.best_responses(policy)
         return Solution(policy, self.iterations, responses, self._evaluator.payoff_range)

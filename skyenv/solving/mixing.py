@@ -15,7 +15,8 @@ MIXED: Final = 0.99
 def purified(tree: TaskTree, policy: Policy) -> Policy:
     """Return the policy that always takes a policy's most probable action, the first of several.
 
-    Its NashConv is the *purified gap*: what play without mixing loses.
+    Its NashConv is the *purified gap*: what purifying this policy loses. Another pure policy may
+    lose less.
     """
     node, hand, _ = tree.places
     chosen = np.flatnonzero((policy == most_of(tree, policy)[node, hand]) & (policy > 0))

@@ -1,10 +1,10 @@
-"""Figures of the game: auctions and losses."""
+"""Figures of the game: auctions, losses and pure policies."""
 
 import numpy as np
 import pytest
 
 from experiments.benchmarks.game import Bidding
-from experiments.benchmarks.tasks import play
+from experiments.benchmarks.tasks import play, pure_loss
 from skyenv.agents import make_agent
 from skyenv.arena.matches import play_game, play_games
 from skyenv.solving.responses import policy_of
@@ -37,3 +37,9 @@ def test_losses_of_single_actions_sum_to_the_total(name: str) -> None:
     policy = policy_of(make_agent("greedy"), opening).policy
     columns = play(opening, policy)
     assert columns.pop("NashConv") == pytest.approx(sum(columns.values()))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("name", "loss"), [("bluff-2/1026", 0), ("duel-3/1034", 1.204)])
+def test_pure_policies_lose_less_than_a_purified_equilibrium(name: str, loss: float) -> None:
+    assert pure_loss(Opening(name).tree) == pytest.approx(loss, abs=0.01)

@@ -11,6 +11,7 @@ from experiments.figures import Figure, Scale, figure, per_second, seconds
 from skyenv import OBSERVATION_SIZE, Games
 from skyenv.array_types import Int8, Int64
 from skyenv.engine.knowledge import resample, view
+from skyenv.engine.thread_pool import worthwhile_threads
 from skyenv.rules.record import Array
 
 # Options of :class:`skyenv.Games` by the outputs of a step, in addition to rewards and ends.
@@ -24,7 +25,8 @@ UNIT: Final = "positions/s"
 def speed(scale: Scale) -> Iterator[Figure]:
     """Random legal play, 2 players, front side unless stated otherwise; medians of repeats after a
     warm-up. "Random play" samples its actions inside the compiled loop. "Actions from NumPy" are
-    sampled outside of it, untimed; passing and checking them is timed.
+    sampled outside of it, untimed; passing and checking them is timed. Rows of two threads are
+    those of batches that two threads play.
     """
     for outputs, threads, players in [
         *product(OUTPUTS, (1, 2), (2,)),
@@ -39,7 +41,7 @@ def speed(scale: Scale) -> Iterator[Figure]:
             f"actions from NumPy, {outputs}, games {number}, threads {threads}": partial(
                 numpy_steps, Games(number, seed=1, threads=threads, **OUTPUTS[outputs]), steps
             )
-            for threads in ((1, 2) if number > 256 else (1,))
+            for threads in (1, 2)[: worthwhile_threads(number, outputs != "mask")]
         }
         yield from scale.in_turns("decisions/s", plays)
     for name, size in (("game", games.state.itemsize), ("observation", 4 * OBSERVATION_SIZE)):

@@ -40,8 +40,8 @@ def game(scale: Scale) -> Iterator[Figure]:
     """Mirror games, in which one agent plays all seats, in 1,000 deals. Wins by seat; turns and
     decisions (mean, and the range of 90 % of the games); legal actions per decision; ends; VP.
     "Tree": mean of a game's sum of log₁₀ of the legal actions. "Hands": log₁₀ of the number of
-    hands of the others that are consistent with the view of the seat to act (median, and 95th
-    percentile). Auctions: number per game; bidders; the winner's price in points and in cards.
+    hands of the others that are consistent with the view of the seat to act (median, and the
+    range of 90 %). Auctions: number per game; bidders; the winner's price in points and in cards.
     "Jump": raises by more than 6 points, which a card less would also have made. "Passes": seats
     that never bid in an auction; "can't bid": those without a legal bid. "VP": VP of the winner's
     building in a district by one scoring with the present businesses. "Black card": in 250 deals
@@ -123,8 +123,8 @@ def mirror(name: str, players: int, side: str, deals: int) -> Iterator[Figure]:
     for rule, end in ENDS.items():
         yield share(rule, (played.ends == end).mean())
     yield figure("tree log₁₀", "", [float(np.log10(legal).sum() / deals)])
-    middle, high = np.percentile(bidding.hands, [50, 95])
-    yield Figure("hands log₁₀", float(middle), 0.0, float(high), "", 1)
+    low, middle, high = map(float, np.percentile(bidding.hands, [5, 50, 95]))
+    yield Figure("hands log₁₀", middle, low, high, "", 1)
     for column, scores in (("winner", played.scores.max(1)), ("last", played.scores.min(1))):
         yield figure(column, "VP", [float(scores.mean())])
     yield from auctions(bidding.columns(), deals)

@@ -27,16 +27,17 @@ PARTS: Final = {
         for name in ("greedy", "rollout-16", "ismcts-16", "trained", "ismcts-trained-16")
     },
 }
+# ru_maxrss would include the memory of the parent process.
 USAGE: Final = (
-    "; import resource; used = resource.getrusage(resource.RUSAGE_SELF);"
-    " print(used.ru_utime + used.ru_stime, used.ru_maxrss)"
+    "; import time; from pathlib import Path; status = Path('/proc/self/status').read_text();"
+    " print(time.process_time(), status.partition('VmHWM:')[2].split()[0])"
 )
 
 
 def start(scale: Scale) -> Iterator[Figure]:
     """One process per row, import included. All share one cache of compiled code, which is empty
     before the first. "Cold" rows compile what the rows above have not compiled; "warm" rows follow
-    all of them, medians of repeats. Memory is the peak of the process.
+    all of them, medians of repeats. Memory is the peak of the process, as Linux tells it (VmHWM).
     """
     names = list(PARTS)[: scale.of(len(PARTS))]
     with tempfile.TemporaryDirectory() as cache:

@@ -50,9 +50,9 @@ class Task:
         turns: of the whole game's last turns, how many it began before the end, and a third of
             those after which it is truncated (END-5). It pays the game's outcome instead of VP, and
             nothing if it is truncated. 0: it is of auctions.
-        least_gap: the least loss by not mixing in an opening, as a share of the payoffs' range: the
-            openings are selected by it (:func:`skyenv.solving.mixing.purified`). 0: as games give
-            them.
+        least_gap: the least that purifying CFR+'s equilibrium loses in an opening, as a share of
+            the payoffs' range: the openings are selected by it
+            (:func:`skyenv.solving.mixing.purified`). 0: as games give them.
     """
 
     cards: int

@@ -126,8 +126,11 @@ def judged(algorithm: Algorithm, problem: Problem) -> Iterator[tuple[Run, Answer
         seconds += time.process_time() - begun
         if reached >= min(due, most):
             found = nash_convs(problem.openings, answer)
-            text = f"{algorithm.label}, {problem.task}: {reached:,} decisions"
-            print(f"{text}, {np.mean(found['nash_conv']):.4f} VP", flush=True)
+            print(
+                f"{algorithm.label}, {problem.task}: {reached:,} decisions, "
+                f"{np.mean(found['nash_conv']):.4f} VP",
+                flush=True,
+            )
             yield {"decisions": reached, "seconds": seconds, **found}, answer
         if reached >= most:
             return
@@ -141,8 +144,8 @@ def nash_convs(openings: Sequence[Opening], answer: Answer) -> Run:
     """Return NashConv in each opening, in VP and as shares of the ranges of payoffs."""
     evaluators = {opening: Evaluator(opening.tree) for opening in openings}
     found = [one.nash_conv(answer(opening)) for opening, one in evaluators.items()]
-    ranges = [one.payoff_range for one in evaluators.values()]
-    return {"nash_conv": found, "shares": np.divide(found, ranges).tolist()}
+    shares = np.divide(found, [one.payoff_range for one in evaluators.values()])
+    return {"nash_conv": found, "shares": shares.tolist()}
 
 
 def mistakes_of(openings: Sequence[Opening], answer: Answer) -> dict[str, float]:
@@ -232,8 +235,12 @@ def comparison(found: Sequence[Curve], tiers: Sequence[int] = TIERS) -> list[lis
 
     Of several budgets of an algorithm the smallest that reaches the tier counts.
     """
-    head = ["task", "algorithm", "seeds", "decisions", "processor time", "of the range"]
-    lines = [[*head, "NashConv, VP", "of the seeds", "on training openings", "of their range"]]
+    lines = [
+        [
+            *("task", "algorithm", "seeds", "decisions", "processor time", "of the range"),
+            *("NashConv, VP", "of the seeds", "on training openings", "of their range"),
+        ]
+    ]
     for _, of_task in itertools.groupby(found, key=lambda one: one.task):
         curves = [*of_task]
         for tier in sorted({*tiers, *(one.runs[0]["budget"] for one in curves)}):

@@ -69,9 +69,8 @@ def test_existing_runs_are_reused(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert first.read_text() == kept
     assert [one["nash_conv"] for one in read_json(second)["points"]] == lost
     assert (tmp_path / "algorithms.png").read_bytes().startswith(b"\x89PNG")
-    names = [one.name for one in read("algorithms", tmp_path)["figures"]]
-    assert len(names) == len(lost)
-    assert names[-1].startswith("MCCFR, external sampling: duel-3 after")
+    assert len(figures := read("algorithms", tmp_path)["figures"]) == len(lost)
+    assert figures[-1].name.startswith("MCCFR, external sampling: duel-3 after")
     assert compared(tmp_path, "--algorithms", "mccfr", "--openings", "3") == 1
     assert "not a run measured on 3 openings" in capsys.readouterr().err
 
@@ -105,26 +104,25 @@ def test_a_learner_of_ones_own_is_compared(tmp_path: Path) -> None:
         ("ppq:learn", "'ppq:learn' can't be imported"),
         (f"{__name__}:nothing", "has no attribute 'nothing'"),
         (f"{__name__}:brief", "ended after 32 of 64 decisions"),
+        (f"{OWN} nfsp", "No module named 'tree'; install the extra [test]"),
     ],
 )
 def test_a_wrong_learner_is_one_clear_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: str, message: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: str,
+    message: str,
 ) -> None:
+    """Before the first run, if its packages are missing."""
+    monkeypatch.setitem(sys.modules, "tree", None)
     assert compared(tmp_path, "--algorithms", *words.split()) == 2
     assert message in capsys.readouterr().err
+    assert not [*tmp_path.glob("*.json")]
 
 
 def test_the_interquartile_mean_drops_a_quarter_at_each_end() -> None:
     assert algorithms.middle([100, 1, 3, 2, 4]) == 3
-
-
-def test_missing_packages_are_told_before_the_first_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "tree", None)
-    assert compared(tmp_path, "--algorithms", OWN, "nfsp") == 2
-    assert "pip install --editable '.[test]'" in capsys.readouterr().err
-    assert not [*tmp_path.glob("*.json")]
 
 
 def test_the_smallest_budget_that_reaches_a_tier_counts(tmp_path: Path) -> None:

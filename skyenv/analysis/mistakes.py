@@ -12,9 +12,9 @@ import numpy as np
 
 from skyenv.agents import Agent
 from skyenv.analysis.choices import Path, completed, imagined, same, text
-from skyenv.analysis.playouts import AT_ONCE, Key, PlayOuts, key_of, paired
+from skyenv.analysis.playouts import AT_ONCE, PlayOuts, Question, paired
 from skyenv.analysis.recording import Recording
-from skyenv.analysis.win_chance import POWER, WORLDS, Query, in_worlds, question_of, sharpened
+from skyenv.analysis.win_chance import POWER, WORLDS, in_worlds, question_of, sharpened
 from skyenv.array_types import Float64
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
@@ -129,7 +129,12 @@ class Analysis:
     ) -> None:
         self.recording, self.agent, self.estimator = recording, agent, estimator
         self.play_outs = PlayOuts() if known is None else known
-        self.decisions = decisions_of(recording)
+        legal = Games.of(recording.states).mask.sum(axis=1)
+        self.decisions = [
+            Decision(step, recording.states[step], path)
+            for step, path in recording.choices()
+            if legal[step] > 1
+        ]
         self.opinions: dict[int, Opinion] = {}
 
     def run(self) -> Iterator[int]:
@@ -164,21 +169,11 @@ class Analysis:
         return rows
 
 
-def decisions_of(recording: Recording) -> list[Decision]:
-    """Return the decisions of a game with more than one legal choice."""
-    legal = Games.of(recording.states).mask.sum(axis=1)
-    return [
-        Decision(step, recording.states[step], path)
-        for step, path in recording.choices()
-        if legal[step] > 1
-    ]
-
-
 def assess(
     agent: Agent,
     estimator: Agent,
     decisions: Sequence[Decision],
-    known: PlayOuts | None = None,
+    known: PlayOuts,
 ) -> Iterator[list[Opinion]]:
     """Evaluate the decisions of a game in batches; those that are played out come again.
 
@@ -192,11 +187,10 @@ def assess(
     Raises:
         AgentError: an agent returned no valid answer.
     """
-    known = PlayOuts() if known is None else known
     found: dict[int, Opinion] = {}
     for first in range(0, len(decisions), BUNCH):
         opinions = _opinions(agent, estimator, decisions[first : first + BUNCH])
-        opinions = [remeasured(one, keys_of(estimator, one), known) for one in opinions]
+        opinions = [remeasured(one, estimator, known) for one in opinions]
         yield opinions
         found |= {one.decision.step: one for one in opinions}
     for most, number in ((GAMES, MAX_MISTAKES), (MOST_GAMES, MOST_DOUBTED)):
@@ -207,11 +201,9 @@ def assess(
         while doubted := [found[step] for step in steps if _is_doubted(found[step], most)]:
             opinion = max(doubted, key=lambda one: one.highest)
             games = opinion.games + (AT_ONCE if opinion.games < GAMES else opinion.games)
-            for query in _queries(opinion):
-                known.ensure(question_of(estimator, query), min(games, most))
-            found[opinion.decision.step] = measured = remeasured(
-                opinion, keys_of(estimator, opinion), known
-            )
+            for question in _questions(opinion, estimator):
+                known.ensure(question, min(games, most))
+            found[opinion.decision.step] = measured = remeasured(opinion, estimator, known)
             yield [measured]
 
 
@@ -270,23 +262,19 @@ def paired_error(first: Float64, second: Float64) -> float:
     return STUDENTS_T * float(np.std(first - second, ddof=1)) / WORLDS**0.5
 
 
-def _queries(opinion: Opinion) -> list[Query]:
+def _questions(opinion: Opinion, estimator: Agent) -> list[Question]:
     """Return what to play out: :func:`_paths` from the decision, given what its seat knows."""
-    decision = opinion.decision
-    return [(decision.position, decision.seat, path) for path in _paths(decision, opinion.best)]
+    position, seat = opinion.decision.position, opinion.decision.seat
+    paths = _paths(opinion.decision, opinion.best)
+    return [question_of(estimator, (position, seat, path)) for path in paths]
 
 
-def keys_of(estimator: Agent, opinion: Opinion) -> list[Key]:
-    """Return the keys of the play-outs that measure an opinion."""
-    return [key_of(question_of(estimator, query)) for query in _queries(opinion)]
-
-
-def remeasured(opinion: Opinion, keys: Sequence[Key], known: PlayOuts) -> Opinion:
+def remeasured(opinion: Opinion, estimator: Agent, known: PlayOuts) -> Opinion:
     """Return the opinion with the chances and the cost by play-outs, as far as they are known; the
-    cost from pairs of games with one seed. `keys`: those of :func:`keys_of`.
+    cost from pairs of games with one seed.
     """
     seat = opinion.decision.seat
-    now, *tallies = map(known.tallies.get, keys)
+    now, *tallies = map(known.tally, _questions(opinion, estimator))
     if now is not None:
         opinion = opinion._replace(chances=now.shares.round(4).tolist())
     won = [tally.won[:, seat] for tally in tallies if tally is not None]
@@ -303,10 +291,10 @@ def retold(
     known: PlayOuts,
 ) -> list[Opinion]:
     """Return a game's mistakes, payloads of :meth:`Opinion.payload`, by the play-outs known now."""
-    decisions = {one.step: one for one in decisions_of(recording)}
+    played = dict(recording.choices())
     found = [
         Opinion(
-            decisions[one["step"]],
+            Decision(one["step"], recording.states[one["step"]], played[one["step"]]),
             tuple(one["actions"]),
             chances=[],
             cost=one["cost"],
@@ -315,4 +303,4 @@ def retold(
         )
         for one in mistakes
     ]
-    return worst([remeasured(one, keys_of(estimator, one), known) for one in found])
+    return worst([remeasured(one, estimator, known) for one in found])

@@ -186,14 +186,14 @@ class PlayOuts:
         return tally
 
     def ensure(self, question: Question, games: int) -> None:
-        """Play as many more games as are missing.
+        """Play as many more games as are missing, AT_ONCE or more: few games tell no error.
 
         Raises:
             AgentError: an agent returned no valid answer.
         """
         tally = self.tally(question)
         if (missing := games - (tally.games if tally else 0)) > 0:
-            self.extend(question, missing)
+            self.extend(question, max(AT_ONCE, missing))
 
     def merge(self, other: "PlayOuts") -> None:
         """Take over the larger tallies; the oldest beyond MOST_TALLIES are dropped."""

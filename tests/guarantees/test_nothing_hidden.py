@@ -118,9 +118,10 @@ def hints(game: Game, seat: int) -> str:
 def analysis(game: Game, seat: int) -> str:
     """Return an agent's analysis of the seat's decision, with win chances."""
     from skyenv.analysis.mistakes import Decision, assess
+    from skyenv.analysis.playouts import PlayOuts
 
     agent = made("trained")
-    told = assess(agent, agent, [Decision(0, game.batch.state[0], ())])
+    told = assess(agent, agent, [Decision(0, game.batch.state[0], ())], PlayOuts())
     return repr([(one.best, one.chances) for bunch in told for one in bunch])
 
 

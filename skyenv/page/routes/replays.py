@@ -119,8 +119,8 @@ async def retold(request: Request, analysis: Payload) -> Payload:
     server, replay = server_of(request), await found(request)
     if (estimator := server.estimator()) is None:
         return analysis
-    mistakes = await asyncio.to_thread(
-        remeasured, replay, analysis["mistakes"], estimator.agent, server.play_outs
+    mistakes = await asyncio.to_thread(  # where the agent is made, too
+        lambda: remeasured(replay, analysis["mistakes"], estimator.agent, server.play_outs)
     )
     return analysis | {"mistakes": [one.payload(replay.names) for one in mistakes]}
 

@@ -30,10 +30,7 @@ export async function ask(address, options = {}) {
   throw Object.assign(error, { status: answer.status });
 }
 
-const newKey = () =>
-  [...crypto.getRandomValues(new Uint32Array(4))]
-    .map((n) => n.toString(16).padStart(8, "0"))
-    .join("");
+const newKey = () => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 /**
  * Idempotency keys, so that a request that is sent twice is carried out once: the same key for the

@@ -23,9 +23,6 @@ const cardOf = (action) => [
   Math.floor((action - BID) / NUM_RANKS),
   ((action - BID) % NUM_RANKS) + LOWEST_CARD,
 ];
-/** Skyscrapers that a bid with these cards would allow (COM-10): by the highest card. */
-const allowed = ({ laid, allows, limits }, cards) =>
-  Math.min(laid ? allows : limits[LOWEST_CARD], ...cards.map((card) => limits[cardOf(card)[1]]));
 /** @type {BidTray | null} */
 let current = null; // one decision has one tray
 
@@ -51,8 +48,8 @@ export class Bid {
 
   /** Why a card can't be laid down beside the others; "" if it can. */
   why(colour, value) {
-    const card = this.bid.cards.find((one) => one[0] === colour && one[1] === value);
-    const { colours } = this.bid;
+    const { cards, colours } = this.bid;
+    const card = cards.find((one) => one[0] === colour && one[1] === value);
     if (!card && colour !== BLACK && !colours.includes(colour)) {
       const names = colours.map((one) => CARD_COLOURS[one]).join(" or ");
       return `only ${names || "no colour"} can be bid here`;
@@ -83,21 +80,25 @@ export class Bid {
     return laid + this.sum > highest ? "" : `more than ${highest} is needed`;
   }
 
+  /** Skyscrapers that a bid with these cards would allow (COM-10): by the highest card. */
   get allows() {
-    return allowed(this.bid, this.actions);
+    const { laid, allows, limits } = this.bid;
+    const each = this.actions.map((card) => limits[cardOf(card)[1]]);
+    return Math.min(laid ? allows : limits[LOWEST_CARD], ...each);
+  }
+
+  /** Skyscrapers that winning with them would build at most. */
+  get builds() {
+    return Math.min(this.bid.can_build, this.allows);
   }
 
   /** The colour and the build of a bid with these cards; null without a card, or a colour. */
   get aim() {
     const { is_open, colours } = this.bid;
     const colour = this.colour ?? (is_open ? null : colours[0]);
-    const builds = mostBuilt(this.bid, this.actions);
-    return this.actions.length && colour !== null ? { colour, builds } : null;
+    return this.actions.length && colour !== null ? { colour, builds: this.builds } : null;
   }
 }
-
-/** Skyscrapers that winning with these cards would build at most. */
-const mostBuilt = (hand, cards) => Math.min(hand.can_build, allowed(hand, cards));
 
 /**
  * The least bid that leads, up to a total; with an aim in its colour and for its build.
@@ -221,10 +222,10 @@ export class BidTray extends Bid {
       more.disabled = more.title !== "";
     }
     const { laid } = this.bid;
+    const { sum, builds } = this;
     const cards = this.actions.length;
-    const total = laid + this.sum;
-    const builds = mostBuilt(this.bid, this.actions);
-    const parts = laid ? ` (${laid} and ${this.sum} more)` : "";
+    const total = laid + sum;
+    const parts = laid ? ` (${laid} and ${sum} more)` : "";
     const built = cards ? `, builds up to ${builds}` : "";
     const missing = this.missing && `: ${this.missing}`;
     this.total.textContent = `Total ${total}${parts}${built}${missing}.`;

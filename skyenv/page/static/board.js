@@ -11,12 +11,9 @@ export const PARTS = ["district", "plot", "stack", "place", "commissioner", "car
 // ---- drawings ----
 
 /**
- * A drawing (null at the beginning) with the parts that have changed: by their names, each
- * [digest, SVG text]. The text names other parts by elements with `data-part`, and "table" holds
- * all others (skyenv/render/parts.py).
+ * The digests of a drawing (null at the beginning): its parts by name, each [digest, SVG text]. The
+ * text names other parts by `data-part`, and "table" holds all others (skyenv/render/parts.py).
  */
-export const merged = (drawing, changes) => ({ ...drawing, ...changes });
-
 export const digestsOf = (drawing) =>
   Object.values(drawing ?? {})
     .map(([digest]) => digest)

@@ -136,7 +136,6 @@ function light() {
   mark([["part", place]]);
 }
 
-/** Show the steps up to a number. */
 function tellUpTo(number) {
   const added = steps.slice(told, number).filter(({ text }) => text);
   the("table", $("final")).append(...added.map(rowsOf));

@@ -1,5 +1,4 @@
 // The replay of an exported file, which contains its drawings (skyenv/page/library/export.py).
-import { merged } from "./board.js";
 import { $, the } from "./dom.js";
 import { themeButton } from "./settings.js";
 import { view } from "./viewer.js";
@@ -20,10 +19,10 @@ function drawingsOf(view) {
     drawings.set(
       view,
       views[view].map((changed) => {
-        const changes = {};
+        drawing = { ...drawing };
         for (let i = 0; i < changed.length; i += 2)
-          changes[names[changed[i]]] = [changed[i + 1], parts[changed[i + 1]]];
-        return (drawing = merged(drawing, changes));
+          drawing[names[changed[i]]] = [changed[i + 1], parts[changed[i + 1]]];
+        return drawing;
       }),
     );
   }

@@ -31,13 +31,12 @@ onReturn(() => location.reload()); // from a table: games have changed
 function showStrengths(strengths) {
   const usual = strengths.find((one) => canPlay(one.agent))?.agent;
   const offer = ({ agent, word, rating, style }) => {
-    const disabled = !canPlay(agent);
     const input = {
       type: "radio",
       name: "strength",
       value: agent,
       checked: agent === usual,
-      disabled,
+      disabled: !canPlay(agent),
     };
     const record = recordOf(agent);
     return el(

@@ -1,15 +1,12 @@
 // The people at a table: presence, names, spectators, free seats, rematch, a shared screen.
 import { ask, at, send, whole } from "./api.js";
-import { $, copy, el, isNews } from "./dom.js";
+import { $, copy, el, isNews, leaveBy } from "./dom.js";
 import { many } from "./format.js";
-import { api, attempt, load, note, onCurtain, onNews, onState } from "./seat.js";
+import { api, load, note, onCurtain, onNews, onState } from "./seat.js";
 
 const when = (seconds) =>
   new Date(1000 * seconds).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-const rematch = () =>
-  attempt(async () => {
-    location.href = at((await send(`${api}/rematch`)).page);
-  });
+const rematch = ({ target }) => leaveBy(target, () => send(`${api}/rematch`), note);
 
 export function setUpPeople() {
   onState((state) => show(state.people));

@@ -6,14 +6,7 @@ import { themeButton } from "./settings.js";
 const OFTEN = 700; // milliseconds
 const followers = [];
 /** What the server said last. @type {Progress} */
-let told = {
-  ready: false,
-  about: "",
-  total: 0,
-  left: 1,
-  whole: 1,
-  agents: [],
-};
+let told = { ready: false, about: "", total: 0, left: 1, whole: 1, agents: [] };
 
 const bar = el("progress", { "aria-label": "getting ready" });
 const what = "Compiling the agents, once after installation. You can already play.";
@@ -45,21 +38,14 @@ function show() {
   for (const one of followers) one(told);
 }
 
-const nap = (milliseconds) =>
-  new Promise((wake) => {
-    setTimeout(wake, milliseconds);
-  });
-
 async function watch() {
-  while (!told.ready) {
-    try {
-      told = await ask("/api/preparing");
-      show();
-    } catch {
-      /* the page says so that asked for something */
-    }
-    if (!told.ready) await nap(OFTEN);
+  try {
+    told = await ask("/api/preparing");
+    show();
+  } catch {
+    /* the page says so that asked for something */
   }
+  if (!told.ready) setTimeout(watch, OFTEN);
 }
 
 watch();

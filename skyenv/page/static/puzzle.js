@@ -35,8 +35,8 @@ function judged({ own, best, cost, choices }) {
       el("td", vp(value)),
     ),
   );
-  const heads = ["choice", "worth"];
-  return el("details", el("summary", el("b", own.text), verdict), table("table", heads, rows));
+  const listed = table("table", ["choice", "worth"], rows);
+  return el("details", el("summary", el("b", own.text), verdict), listed);
 }
 
 const load = (number) =>
@@ -73,5 +73,4 @@ function show({ puzzle, undone }) {
   else $("puzzle-answer").replaceChildren();
 }
 
-/** Show the puzzle if this is one. */
 export const setUpPuzzle = () => onState(show);

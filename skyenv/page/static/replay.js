@@ -1,7 +1,7 @@
 // Replays stored on the server: the games of a record, drawings, and the URL of the position shown.
 import { tools } from "./analysis.js";
 import { ask } from "./api.js";
-import { digestsOf, merged } from "./board.js";
+import { digestsOf } from "./board.js";
 import { $, el, table, the } from "./dom.js";
 import { seatNames } from "./format.js";
 import { setUpHeader } from "./rules.js";
@@ -10,7 +10,6 @@ import { view } from "./viewer.js";
 const path = location.pathname.split("/"); // …/replay/KEY, or …/library/FILE/GAME
 const inLibrary = path.at(-2) !== "replay";
 const key = path.at(inLibrary ? -2 : -1);
-const its = path.at(-1);
 const api = `/api/replays/${key}`;
 const main = the("main");
 let redraw = () => {};
@@ -57,7 +56,7 @@ function moved(where, jumped) {
 async function open(number, agents) {
   const game = await ask(`${api}/${number}`);
   const kept = new Map();
-  let last = null; // the drawing that came last: only what differs from it is sent
+  let last = {}; // the drawing that came last: only what differs from it is sent
   const fetchDrawing = (step, seat, theme, narrow) => {
     const whose = seat === null ? "" : `&seat=${seat}`;
     const key = `${step}?theme=${theme}${whose}${narrow ? "&narrow=1" : ""}`;
@@ -65,7 +64,7 @@ async function open(number, agents) {
       if (kept.size > 200) kept.clear();
       const known = last;
       const position = ask(`${api}/${number}/${key}&drawn=${digestsOf(known)}`);
-      const drawn = position.then(({ drawing }) => (last = merged(known, drawing)));
+      const drawn = position.then(({ drawing }) => (last = { ...known, ...drawing }));
       kept.set(key, drawn);
     }
     return kept.get(key);
@@ -134,7 +133,7 @@ async function showPlace(record) {
 
 try {
   const record = inLibrary
-    ? { games: [{ number: Number(its) }], agents: (await ask("/api/options")).agents }
+    ? { games: [{ number: Number(path.at(-1)) }], agents: (await ask("/api/options")).agents }
     : await ask(api);
   await showPlace(record);
   addEventListener("popstate", () => showPlace(record));

@@ -1,6 +1,6 @@
 // The client of one seat: the latest state, requests, and updates.
 import { ask, send, whole } from "./api.js";
-import { digestsOf, isUpright, markLegal, merged } from "./board.js";
+import { digestsOf, isUpright, markLegal } from "./board.js";
 import { $, $$, note as tell, onReturn } from "./dom.js";
 import { storeName, storedName, theme } from "./settings.js";
 
@@ -114,7 +114,7 @@ function known(skip) {
   const after = last && last.pause > 0 && skip !== true ? `&after=${last.step}` : "";
   const log = last ? `&lines=${lines}&undone=${last.undone}` : "";
   const look = `page=1&tab=${tab}&theme=${theme()}${isUpright.matches ? "&narrow=1" : ""}`;
-  return `${look}${log}${after}&drawn=${digestsOf(last?.drawing ?? null)}`;
+  return `${look}${log}${after}&drawn=${digestsOf(last?.drawing)}`;
 }
 
 /** Show the answer of `asking(known)`, after the request before it. */
@@ -151,7 +151,7 @@ async function arrive(state) {
   arriving = true;
   for (const wait of arrivals) await wait(state);
   arriving = false;
-  state.drawing = merged(seat.state?.drawing ?? null, state.drawing);
+  state.drawing = { ...seat.state?.drawing, ...state.drawing };
   seat.state = state;
   lines = state.log.from + state.log.lines.length;
   reveal("table");

@@ -31,19 +31,18 @@ export async function think(holder, name, address, signal, show) {
     words.textContent = games ? `playing out ${games} games each …` : doing(name, seconds);
   };
   const timer = setInterval(tell, 1000);
-  const abort = () => stop.abort();
-  signal.addEventListener("abort", abort);
+  const options = { signal: AbortSignal.any([signal, stop.signal]) };
   // Seconds aren't read aloud one by one.
   const button = el(
     "button.stop",
-    { "aria-label": `stop asking ${called(name)}`, onclick: abort },
+    { "aria-label": `stop asking ${called(name)}`, onclick: () => stop.abort() },
     "stop",
   );
   holder.replaceChildren(el("p.row.thinking", { "aria-live": "off" }, words, button));
   try {
     do {
       tell();
-      const hint = await ask(`${address}&games=${games}`, stop);
+      const hint = await ask(`${address}&games=${games}`, options);
       show(hint);
       games = hint.more;
     } while (games);
@@ -52,7 +51,6 @@ export async function think(holder, name, address, signal, show) {
   } finally {
     holder.replaceChildren();
     clearInterval(timer);
-    signal.removeEventListener("abort", abort);
   }
 }
 

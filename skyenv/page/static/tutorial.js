@@ -9,11 +9,8 @@ import { BID_DONE, USUAL } from "./game.js";
 import { linked, worded } from "./rules.js";
 import { api, attempt, note, onState, seat } from "./seat.js";
 
-let isSetUp = false; // whether the page has been made a lesson's
-
 function setUp() {
   const whole = $("lesson");
-  isSetUp = true;
   whole.hidden = false;
   document.body.classList.add("learning");
   $("lesson-more").onclick = () => open(!whole.classList.contains("open"));
@@ -63,7 +60,7 @@ function mark() {
 function show({ lesson, yours }) {
   if (!lesson) return;
   $("situation").classList.toggle("unseen", yours); // the lesson says what to do
-  if (!isSetUp) setUp();
+  if ($("lesson").hidden) setUp();
   mark();
   const { number, over, title, text, rule, todo } = lesson;
   if (!isNews($("lesson"), [title, todo])) return;

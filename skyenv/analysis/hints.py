@@ -83,8 +83,7 @@ def advise(
     advice = Advice(position, seat, own, kind, tries, best)
     if estimator is None:
         return advice
-    known = PlayOuts() if known is None else known
-    return advice._replace(chances=chances(advice, estimator, known, games))
+    return advice._replace(chances=chances(advice, estimator, known or PlayOuts(), games))
 
 
 def chances(advice: Advice, estimator: Agent, known: PlayOuts, games: int) -> WinChances:

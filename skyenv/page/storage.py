@@ -250,13 +250,15 @@ class Storage:
         with self.transaction() as connection:
             return connection.execute(query, values).fetchall()
 
+    def _change(self, query: str, *values: object) -> int:
+        """Carry out a query that changes rows; return how many it has changed."""
+        with self.transaction() as connection:
+            return connection.execute(query, values).rowcount
+
     def key(self) -> bytes:
         """Return this database's random key, made on first use."""
-        with self.transaction() as connection:
-            made = "INSERT OR IGNORE INTO setting VALUES ('key', ?)"
-            connection.execute(made, (secrets.token_bytes(32),))
-            (value,) = connection.execute("SELECT value FROM setting WHERE name = 'key'").fetchone()
-        return bytes(value)
+        self._change("INSERT OR IGNORE INTO setting VALUES ('key', ?)", secrets.token_bytes(32))
+        return bytes(self.rows("SELECT value FROM setting WHERE name = 'key'")[0]["value"])
 
     # ---- games ----
 
@@ -332,8 +334,7 @@ class Storage:
 
     def delete_game(self, key: str) -> None:
         """Delete a game and its links."""
-        with self.transaction() as connection:
-            connection.execute("DELETE FROM game WHERE id = ?", (key,))
+        self._change("DELETE FROM game WHERE id = ?", key)
 
     # ---- links ----
 
@@ -354,15 +355,15 @@ class Storage:
         """Return all links of a game, by seat."""
         return self._links("WHERE game = ? ORDER BY seat", key)
 
-    def links_of(self, browser: str, most: int = MANY) -> list[Link]:
-        """Return at most `most` links of a browser, including those of games that it watches, the
-        newest game first.
+    def links_of(self, browser: str) -> list[Link]:
+        """Return the links of a browser, including those of games that it watches, the newest game
+        first.
         """
         own = (
             "WHERE browser = ? OR token IN (SELECT token FROM spectator WHERE browser = ?)"
-            " ORDER BY created DESC, seat LIMIT ?"
+            " ORDER BY created DESC, seat"
         )
-        return [replace(link, browser=browser) for link in self._links(own, browser, browser, most)]
+        return [replace(link, browser=browser) for link in self._links(own, browser, browser)]
 
     def claim(self, token: str, browser: str, name: str = "") -> bool:
         """Give a link to a browser, or rename its player; return whether the browser has it."""
@@ -370,8 +371,7 @@ class Storage:
             "UPDATE link SET browser = ?, name = ?"
             " WHERE token = ? AND (browser IS NULL OR browser = ?)"
         )
-        with self.transaction() as connection:
-            return bool(connection.execute(given, (browser, name, token, browser)).rowcount)
+        return bool(self._change(given, browser, name, token, browser))
 
     def change_link(self, token: str, **values: object) -> None:
         """Store changed fields of a link.
@@ -388,8 +388,7 @@ class Storage:
         Raises:
             PageError: the game is gone.
         """
-        with self.transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO spectator VALUES (?, ?)", (token, browser))
+        self._change("INSERT OR IGNORE INTO spectator VALUES (?, ?)", token, browser)
 
     # ---- replays ----
 
@@ -455,10 +454,8 @@ class Storage:
         Raises:
             PageError: the browser has no such record.
         """
-        with self.transaction() as connection:
-            gone = "DELETE FROM replay WHERE id = ? AND browser = ?"
-            if not connection.execute(gone, (key, browser)).rowcount:
-                raise PageError(f"there is no replay {shown(key, 20)} of this browser", 404)
+        if not self._change("DELETE FROM replay WHERE id = ? AND browser = ?", key, browser):
+            raise PageError(f"there is no replay {shown(key, 20)} of this browser", 404)
 
     # ---- analyses ----
 
@@ -466,9 +463,7 @@ class Storage:
         """Store what a browser's latest analysis of a game has found, a JSON object; `game`: any
         key.
         """
-        with self.transaction() as connection:
-            row = browser, game, json.dumps(found)
-            connection.execute("REPLACE INTO analysis VALUES (?, ?, ?)", row)
+        self._change("REPLACE INTO analysis VALUES (?, ?, ?)", browser, game, json.dumps(found))
 
     def analysis(self, browser: str, game: str) -> Any:
         """Return what a browser's latest analysis of a game has found; None if there is none."""

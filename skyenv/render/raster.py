@@ -117,9 +117,8 @@ def _loaded(thorvg: Any, picture: Any, content: bytes, width: int | None) -> tup
 
 def png(svg_text: str, width: int | None = None) -> bytes:
     """Return an SVG as the content of a PNG file; arguments and errors as for :func:`rgb`."""
-    pixels = rgb(svg_text, width)
     content = io.BytesIO()
-    needed("PIL.Image").fromarray(pixels).save(content, "PNG")
+    needed("PIL.Image").fromarray(rgb(svg_text, width)).save(content, "PNG")
     return content.getvalue()
 
 

@@ -64,7 +64,7 @@ def svg(
     Raises:
         OptionError: an argument has an invalid value.
     """
-    picture = drawing(
+    return drawing(
         position,
         seat,
         theme=theme,
@@ -72,8 +72,7 @@ def svg(
         agents=agents,
         legal=legal,
         width=width,
-    )
-    return picture.text()
+    ).text()
 
 
 def drawing(

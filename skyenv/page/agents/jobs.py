@@ -14,7 +14,7 @@ from skyenv.analysis import hints
 from skyenv.analysis.choices import Path, same, text
 from skyenv.analysis.hints import Advice
 from skyenv.analysis.mistakes import Analysis
-from skyenv.analysis.playouts import AT_ONCE, PlayOuts, SeatResult
+from skyenv.analysis.playouts import AT_ONCE, PlayOuts
 from skyenv.analysis.playouts import play_out as played_out
 from skyenv.engine.game import Game
 from skyenv.page.agents.catalogue import CatalogueEntry
@@ -218,15 +218,14 @@ def play_out(
     names = [entry.name for entry in entries]
     agents = [entry.agent for entry in entries]
     for done, found in played_out(agents, position, number, seat, known):
-        seats = [_seat_result(one) for one in found]
+        seats = [
+            {
+                "share": round(one.share.mean, 4),
+                "interval": [round(one.share.low, 4), round(one.share.high, 4)],
+                "vp": round(one.vp, 1),
+                "margin": round(one.margin, 1),
+            }
+            for one in found
+        ]
         report({"agents": names, "done": done, "of": max(done, number), "seats": seats})
     return known
-
-
-def _seat_result(found: SeatResult) -> Payload:
-    return {
-        "share": round(found.share.mean, 4),
-        "interval": [round(found.share.low, 4), round(found.share.high, 4)],
-        "vp": round(found.vp, 1),
-        "margin": round(found.margin, 1),
-    }

@@ -140,6 +140,10 @@ def _labels(
     drawing.
     """
     seats = sorted(range(len(names)), key=lambda seat: -(numbers[seat] or 0.0))
+    called = [
+        f"{seat_label(seat)} {name[:LONGEST]}" if name else seat_name(seat)
+        for seat, name in enumerate(names)
+    ]
     places, floor = [0.0] * len(seats), HEIGHT - 6.0
     for rank in reversed(range(len(seats))):
         own = float(y(numbers[seats[rank]] or 0.0)) + 4
@@ -147,13 +151,9 @@ def _labels(
         floor = places[rank] - SPACING
     return [
         f'<text class="label seat-{seat}" x="{left + 6}" y="{round(place, 1)}">'
-        f"{escape(_seat_and_name(seat, names[seat]))} · {kind.shown(numbers[seat])}</text>"
+        f"{escape(called[seat])} · {kind.shown(numbers[seat])}</text>"
         for seat, place in zip(seats, places, strict=True)
     ]
-
-
-def _seat_and_name(seat: int, name: str) -> str:
-    return f"{seat_label(seat)} {name[:LONGEST]}" if name else seat_name(seat)
 
 
 def _in_words(numbers: Sequence[float | None], names: Sequence[str], kind: Kind) -> str:

@@ -32,6 +32,7 @@ from skyenv.page.requests import (
     theme,
     unless_gone,
 )
+from skyenv.page.routes.library import RECORD, attachment
 from skyenv.page.storage import Link
 from skyenv.page.table import people
 from skyenv.page.table.new_games import checked_name
@@ -223,10 +224,7 @@ async def _words(request: Request) -> Response:
 
 async def _record(request: Request) -> Response:
     _, _, session = await seat_of(request)
-    headers = {"content-disposition": 'attachment; filename="fifth-avenue.jsonl"'}
-    return Response(
-        session.record(), media_type="application/jsonl; charset=utf-8", headers=headers
-    )
+    return attachment(session.record().encode(), RECORD, "record.jsonl")
 
 
 async def _replay_own(request: Request) -> Response:

@@ -268,7 +268,7 @@ class GameServer:
         await self.read_links(link.game)
         self.tell(link.game)
 
-    async def release(self, session: Session, link: Link, tab: str = "") -> None:
+    async def release(self, session: Session, link: Link, tab: str) -> None:
         """Give up a seat: the next browser that opens its link can take it. Pages that show it are
         disconnected, whatever their `tab`.
 
@@ -323,7 +323,7 @@ class GameServer:
         async with session.changing:
             await self._become(session, session.chosen(link.seat, actions, step), tab)
 
-    async def undo(self, session: Session, link: Link, tab: str = "") -> None:
+    async def undo(self, session: Session, link: Link, tab: str) -> None:
         """Take back a seat's last choice; `tab`: as for :meth:`tell`.
 
         Raises:
@@ -334,7 +334,7 @@ class GameServer:
             position = await asyncio.to_thread(session.undo, link.seat)
             await self._become(session, position, tab)
 
-    def lift(self, session: Session, link: Link, tab: str = "") -> None:
+    def lift(self, session: Session, link: Link, tab: str) -> None:
         """Lift the curtain for a seat and lower it for the others at the same screen; `tab`: as
         for :meth:`tell`.
 

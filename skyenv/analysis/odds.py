@@ -14,8 +14,7 @@ import numpy as np
 from skyenv.array_types import Float64, Int64
 from skyenv.engine.knowledge import view
 from skyenv.engine.rewards import CARD_VP
-from skyenv.render.reasons import allowed_colours, is_full
-from skyenv.render.words import build_limit
+from skyenv.render.reasons import allowed_colours, build_limit, can_build, is_full
 from skyenv.rules.components import (
     BLACK,
     BUILD_LIMIT,
@@ -218,7 +217,7 @@ def largest_build(game: Any, seat: int, colour: int) -> tuple[int, int] | None:
     """
     missing = int(game["highest"] - game["bid_total"][seat])
     laid, must_open = int(game["bid_cards"][seat].sum()), game["bid_colour"][seat] == NONE
-    limits = [int(game["supply"][seat]), *([build_limit(game, seat)] if laid else [])]
+    limits = [can_build(game, seat), *([build_limit(game, seat)] if laid else [])]
     found = []
     for rank in range(NUM_RANKS):  # the highest card's: low ones allow more skyscrapers
         coloured, black = (

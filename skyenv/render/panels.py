@@ -34,7 +34,6 @@ from skyenv.render.words import (
     bid_piles,
     bid_state,
     card_name,
-    highest_bid,
     progress,
     seat_name,
     situation,
@@ -276,20 +275,18 @@ CARDS_LEAVE: Final = 128
 
 
 def auction(scene: Scene, width: float) -> Panel:
-    """Draw the current auction: the place, later ones, all cards on the table, bidders who are out,
-    and the skyscrapers that the highest bid allows.
+    """Draw the current auction: the place, later ones, all cards on the table, the highest bid, and
+    bidders who are out.
     """
     game, theme, small, bidders = scene.game, scene.theme, shapes.SMALL, scene.table.bidders
     place = "PARK AREA" if game.auction_place == CENTRAL_PARK else PLACES[game.auction_place]
     after = wrapped(after_auction(vars(game)), small, width - 50)
     top = 31 + _LINE * len(after)
-    height = top + 30 + _BIDDER * len(bidders)
-    standing = fitted(highest_bid(vars(game), scene.agents), small, width - 26)
+    height = top + 8 + _BIDDER * len(bidders)
     parts = [
         _box(theme, width, height, bright=True),
         at(22, 24, shapes.picture(theme, "gavel")),
         words(40, 25, f"AUCTION: {place}", 16, bold=True, fill=theme.ink),
-        words(14, height - 12, standing, small, bold=True, fill=theme.ink),
     ]
     for i, text in enumerate(after):
         parts.append(words(40, 43 + _LINE * i, text, small, fill=theme.faint))

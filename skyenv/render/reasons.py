@@ -14,7 +14,6 @@ from skyenv.render.table import Table, visible_table
 from skyenv.render.words import (
     PLACE_NAMES,
     Sentence,
-    build_limit,
     card_name,
     checked_action,
     plot_name,
@@ -37,6 +36,7 @@ from skyenv.rules.actions import (
 )
 from skyenv.rules.components import (
     BLACK,
+    BUILD_LIMIT,
     BUSINESSES,
     BUSINESSES_TO_PLACE,
     CENTRAL_PARK,
@@ -334,6 +334,24 @@ def is_full(game: Any, district: int) -> bool:
     )
 
 
+def can_build(game: Any, seat: int) -> int:
+    """Return the skyscrapers that are ready for a seat to build if it wins the auction: its supply,
+    but 0 where the winner must declare a building stop (STOP-1).
+    """
+    place = int(game["auction_place"])
+    must_stop = place != CENTRAL_PARK and is_full(game, place) and seat not in game["owner"][place]
+    return 0 if must_stop else int(game["supply"][seat])
+
+
+def build_limit(game: Any, seat: int) -> int:
+    """Return the skyscrapers that a seat could build if its bid won (AUC-10, COM-10): as many as
+    its highest card allows and :func:`can_build` finds ready; 0 without a bid.
+    """
+    piles = zip(*game["bid_cards"][seat], strict=True)
+    limits = [int(limit) for limit, pile in zip(BUILD_LIMIT, piles, strict=True) if sum(pile) > 0]
+    return min(limits[-1], can_build(game, seat)) if limits else 0
+
+
 def _why_no_building(game: Any, action: int) -> Sentence | None:
     """AUC-10, STOP-1."""
     seat, place = int(game["seat"]), int(game["auction_place"])
@@ -350,16 +368,12 @@ def _why_no_building(game: Any, action: int) -> Sentence | None:
         return _because(
             f"you have no plot in {DISTRICTS[place]}: you must declare a building stop", "STOP-1"
         )
-    number, limit, supply = action - BUILD, build_limit(game, seat), int(game["supply"][seat])
-    if number > limit:
-        return _because(
-            f"your highest card allows {counted(limit, 'skyscraper')}", "AUC-10", "COM-10"
-        )
-    return (
-        None
-        if number <= supply
-        else _because(f"you have {counted(supply, 'skyscraper')} in your supply", "AUC-10")
-    )
+    number, supply = action - BUILD, int(game["supply"][seat])
+    if number <= (limit := build_limit(game, seat)):
+        return None
+    if limit == supply:
+        return _because(f"you have {counted(supply, 'skyscraper')} in your supply", "AUC-10")
+    return _because(f"your highest card allows {counted(limit, 'skyscraper')}", "AUC-10", "COM-10")
 
 
 _REASONS: Final[dict[int, Callable[[Any, int], Sentence | None]]] = {

@@ -6,14 +6,13 @@ import numpy as np
 
 from skyenv.console.tables import WIDTH, wrapped
 from skyenv.engine.knowledge import PUBLIC
-from skyenv.render.reasons import current_set
+from skyenv.render.reasons import build_limit, current_set
 from skyenv.render.table import Table, visible_table
 from skyenv.render.words import (
     after_auction,
     bid_piles,
     bid_state,
     capital,
-    highest_bid,
     progress,
     seat_label,
     seat_name,
@@ -223,11 +222,20 @@ def _counted(counts: Any, unknown: int) -> str:
     return " ".join(f"{value}×{number}" for value, number in numbers if number)
 
 
+def _highest(game: Any) -> str:
+    """Return the highest bid, its bidder, and the skyscrapers that it could build."""
+    bidder = int(game["highest_bidder"])
+    if bidder == NONE:
+        return "no bid yet"
+    builds = "" if bidder == ALEA else f" builds up to {build_limit(game, bidder)},"
+    return f"highest {game['highest']},{builds} {seat_name(bidder)}"
+
+
 def _auction(table: Table) -> Lines:
     """Return the auction: every bidder's cards on the table."""
     game = table.game
     place, starter = PLACES[game["auction_place"]], seat_name(int(game["turn_seat"]))
-    title = f"auction of {place}, started by {starter}: {highest_bid(game)}; {after_auction(game)}"
+    title = f"auction of {place}, started by {starter}: {_highest(game)}; {after_auction(game)}"
     return [
         *wrapped(title, WIDTH).splitlines(),
         *(_bid(game, bidder) for bidder in table.bidders),

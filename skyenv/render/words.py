@@ -36,7 +36,6 @@ from skyenv.rules.actions import (
 )
 from skyenv.rules.components import (
     BLACK,
-    BUILD_LIMIT,
     BUSINESSES,
     BUSINESSES_TO_PLACE,
     CARD_COLOURS,
@@ -174,24 +173,6 @@ def bid_state(game: Any, bidder: int) -> str:
         return {ALEA_OUT: "out", ALEA_WAITS: "bids last"}.get(int(game["alea"]), "")
     has_bid = any(any(counts) for _, counts in bid_piles(game, bidder))
     return "out" if game["out"][bidder] else "" if has_bid else "no bid yet"
-
-
-def highest_bid(game: Any, agents: Names = None) -> str:
-    """Return the highest bid, its bidder, and the skyscrapers that it allows (COM-10)."""
-    bidder = int(game["highest_bidder"])
-    if bidder == NONE:
-        return "no bid yet"
-    builds = "" if bidder == ALEA else f" builds up to {build_limit(game, bidder)},"
-    return f"highest {game['highest']},{builds} {seat_name(bidder, agents)}"
-
-
-def build_limit(game: Any, seat: int) -> int:
-    """Return the skyscrapers that the highest card of a seat's bid allows (AUC-10), whatever its
-    supply; 0 without a bid.
-    """
-    piles = zip(*game["bid_cards"][seat], strict=True)
-    limits = [int(limit) for limit, pile in zip(BUILD_LIMIT, piles, strict=True) if sum(pile) > 0]
-    return limits[-1] if limits else 0
 
 
 # ---- actions ----

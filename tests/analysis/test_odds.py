@@ -12,8 +12,7 @@ from crowd_games import played, positions
 from skyenv import Game
 from skyenv.analysis.odds import Stacks, alea_totals, bid_worth, draw_odds, park_vp, stop_worth
 from skyenv.engine.knowledge import resample, view
-from skyenv.render.reasons import allowed_colours
-from skyenv.render.words import build_limit
+from skyenv.render.reasons import allowed_colours, build_limit
 from skyenv.rules.actions import BID_DONE, PASS, STOP, TAKE
 from skyenv.rules.components import BLACK, CARD_VALUES, COLOURS
 from skyenv.rules.state import GAME_DTYPE, NONE
@@ -120,8 +119,7 @@ def bids_of(game: Game, cards: int = 0) -> Iterator[tuple[str, int, int]]:
         after = game.copy()
         if action == BID_DONE:
             colour = COLOURS[int(game.state["bid_colour"][seat])]
-            builds = min(build_limit(game.state, seat), int(game.state["supply"][seat]))
-            yield colour, builds, cards
+            yield colour, build_limit(game.state, seat), cards
         elif action != PASS:
             after.play(action)
             yield from bids_of(after, cards + 1)

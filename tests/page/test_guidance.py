@@ -12,11 +12,10 @@ from scenario import bare_game, hand, start_auction
 from scenario import bids as bids_of
 from skyenv import Game
 from skyenv.page.view import guidance
-from skyenv.render.reasons import why_illegal
+from skyenv.render.reasons import build_limit, why_illegal
 from skyenv.render.table import visible_table
-from skyenv.render.words import build_limit
 from skyenv.rules.actions import BID, BID_DONE, OPTION_A
-from skyenv.rules.components import BLACK
+from skyenv.rules.components import BLACK, NUM_COLOURS
 
 BIDS = Path(__file__).parent / "js" / "bids.json"
 # Players and seed of the game whose positions the cases are.
@@ -27,6 +26,12 @@ def told(game: Game) -> dict[str, Any]:
     """Return the guidance for the seat to act."""
     position, names = game.view(), ["you", "crowd", "greedy"][: game.num_players]
     return guidance.decision(position, visible_table(position), names, game.legal_actions)
+
+
+def told_to(game: Game, seat: int) -> str:
+    """Return the auction's line for a seat."""
+    line = guidance.auction(visible_table(game.view(seat)), ["ann", "crowd", "greedy"])
+    return str((line or {})["text"])
 
 
 def test_option_cards_hold_legal_actions_or_a_reason() -> None:
@@ -77,17 +82,32 @@ def test_every_bidder_stands_in_the_auctions_line() -> None:
     hand(game, 0, green=[4], black=[5])
     hand(game, 1, violet=[6])
     hand(game, 2, brown=[4])
+    game.state.supply[0] = 2
     start_auction(game, ["W34"])
     lines = list[str]()
     for moves in ((), ("0 green 4",), ("1 violet 6", "2 pass")):
         bids_of(game, *moves)
-        table = visible_table(game.view(0))
-        lines.append((guidance.auction(table, ["ann", "crowd", "greedy"]) or {})["text"])
+        lines.append(told_to(game, 0))
     assert lines == [
         "You: no bid yet · crowd: no bid yet · greedy: no bid yet",
-        "You: 4, builds up to 3 · crowd: no bid yet · greedy: no bid yet",
-        "Crowd: 6, builds up to 1 · you: 4, builds up to 3 · greedy: out",
+        "You: 4, builds up to 2 · crowd: no bid yet · greedy: no bid yet",
+        "Crowd: 6, builds up to 1 · you: 4, builds up to 2 · greedy: out",
     ]
+
+
+@pytest.mark.rule("AUC-10", "STOP-1")
+def test_builds_are_those_of_ready_skyscrapers_and_none_where_a_stop_is_due() -> None:
+    game = bare_game(3)
+    hand(game, 0, green=[4, 4])
+    start_auction(game, ["W34"])
+    game.state.supply[0] = 0
+    assert told(game)["bid"]["builds"] == 0
+    bids_of(game, "0 green 4")
+    assert told_to(game, 0).startswith("You: 4, builds up to 0 ·")
+    game.state.supply[0] = 3
+    assert told_to(game, 0).startswith("You: 4, builds up to 3 ·")
+    game.state.owner[0, :NUM_COLOURS] = 1
+    assert told_to(game, 0).startswith("You: 4, builds up to 0 ·")
 
 
 @pytest.mark.rule("AUC-3", "AUC-4", "COM-10")
@@ -102,8 +122,7 @@ def test_the_least_bids_that_lead_are_bids_and_no_set_of_cards_is_better() -> No
         for cards, limit in case["bids"]:
             total = hand["laid"] + sum(value for _, value in cards)
             colour = cards[0][0] if cards[0][0] != BLACK else hand["colours"][0]
-            builds = min(limit, hand["can_build"])
-            as_good = [one for one in leads if one["colour"] == colour and one["builds"] >= builds]
+            as_good = [one for one in leads if one["colour"] == colour and one["builds"] >= limit]
             assert min(one["total"] for one in as_good) <= total
 
 

@@ -253,8 +253,9 @@ BIDDING auction_place=7 park_colour=3
     bid green 4: the park area's auction is in orange
 BUILDING auction_place=7
     stop: there is no building stop in the park area
-BUILDING
+BUILDING supply.0=3
     build 3: your highest card allows 2 skyscrapers
+BUILDING
     build 2: you have 1 skyscraper in your supply
     stop: TSQ has an empty plot: no building stop
     pass: you have won the auction: build, or declare a building stop if you may

@@ -75,21 +75,15 @@ export class Bid {
   /** Why the tray is no bid yet; "" if it is one. */
   get missing() {
     const { highest, laid, is_open } = this.bid;
-    if (!this.actions.length) return "no card laid down yet";
+    if (!this.actions.length) return "no card added yet";
     if (is_open && this.colour === null) return "the first card must be a coloured one";
     return laid + this.sum > highest ? "" : `more than ${highest} is needed`;
   }
 
-  /** Skyscrapers that a bid with these cards would allow (COM-10): by the highest card. */
-  get allows() {
-    const { laid, allows, limits } = this.bid;
-    const each = this.actions.map((card) => limits[cardOf(card)[1]]);
-    return Math.min(laid ? allows : limits[LOWEST_CARD], ...each);
-  }
-
-  /** Skyscrapers that winning with them would build at most. */
+  /** Skyscrapers that winning with these cards would build at most (COM-10). */
   get builds() {
-    return Math.min(this.bid.can_build, this.allows);
+    const { builds, limits } = this.bid;
+    return Math.min(builds, ...this.actions.map((card) => limits[cardOf(card)[1]]));
   }
 
   /** The colour and the build of a bid with these cards; null without a card, or a colour. */
@@ -111,15 +105,17 @@ export const leastBid = ({ leads }, most, aim) =>
 
 /**
  * The value of winning by a draft, in a line. Its `colour`: undefined without a coloured card, for
- * that of most VP.
+ * that of most VP. Its `cards`: 0 if it is no bid yet, for the hand's largest build.
  * @param {Worth} worth
  */
 export function worthText(worth, { colour, total, builds, cards }) {
   const { stop, card, alea, laid } = worth;
   const chosen = colourOf(worth, colour);
-  const number = Math.min(builds, chosen.builds);
+  const number = cards ? builds : chosen.builds;
   const vp = Math.round(100 * number * chosen.vp) / 100;
-  const built = `${number} × ${chosen.vp} = ${vp} VP ${worth.when} in ${chosen.name}`;
+  const built = number
+    ? `${number} × ${chosen.vp} = ${vp} VP ${worth.when} in ${chosen.name}`
+    : "0 VP (no skyscraper is ready: it only keeps others out)";
   const stopped = stop && `a building stop: ${stop.vp} VP`;
   const brings = [stop?.must ? "" : built, stopped].filter(Boolean).join(", or ");
   const paid = cards ? laid + cards : chosen.cards;
@@ -222,18 +218,18 @@ export class BidTray extends Bid {
       more.disabled = more.title !== "";
     }
     const { laid } = this.bid;
-    const { sum, builds } = this;
+    const { sum, builds, missing } = this;
     const cards = this.actions.length;
     const total = laid + sum;
-    const parts = laid ? ` (${laid} and ${sum} more)` : "";
+    const parts = laid && cards ? ` (${laid} and ${sum} more)` : "";
     const built = cards ? `, builds up to ${builds}` : "";
-    const missing = this.missing && `: ${this.missing}`;
-    this.total.textContent = `Total ${total}${parts}${built}${missing}.`;
+    this.total.textContent = `Total ${total}${parts}${built}${missing && `: ${missing}`}.`;
     this.button.textContent = `bid ${total}`;
     this.button.disabled = missing !== "";
     this.empty.disabled = cards === 0;
     keep(DRAFT, JSON.stringify([this.key, [...this.laid]]));
-    const bid = { colour: CARD_COLOURS[this.colour ?? -1], total, builds, cards };
+    const colour = CARD_COLOURS[this.colour ?? -1];
+    const bid = { colour, total, builds, cards: missing ? 0 : cards };
     this.value.textContent = worthText(this.worth, bid);
     this.changed();
   }

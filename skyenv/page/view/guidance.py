@@ -9,6 +9,8 @@ from typing import Any, Final
 from skyenv.analysis.odds import bid_worth
 from skyenv.render.reasons import (
     allowed_colours,
+    build_limit,
+    can_build,
     reason,
     types_in_set,
 )
@@ -16,7 +18,6 @@ from skyenv.render.table import Table
 from skyenv.render.words import (
     PLACE_NAMES,
     bid_state,
-    build_limit,
     capital,
     gains_text,
     seat_name,
@@ -188,13 +189,13 @@ def hand_for_bid(table: Table, seat: int, worth: Json) -> Json:
         `colours` allowed (numbers), `is_open`: the seat has no card on the table, so one must be
         coloured; `cards`: lists of colour (5: black), value, number; `laid` value and `highest`
         total to exceed; `limits`: skyscrapers by value (COM-10);
-        `allows`: skyscrapers that the cards on the table allow; `can_build`: those of its supply,
-        0 where the winner must declare a building stop (STOP-1); `leads`: :func:`least_bids`.
+        `builds`: skyscrapers that it could build, by the cards on the table if there are any;
+        `leads`: :func:`least_bids`.
     """
-    game, allows = table.game, build_limit(table.game, seat)
+    game, is_open = table.game, bool(table.game["bid_colour"][seat] == NONE)
+    builds = (can_build if is_open else build_limit)(game, seat)
     colours = allowed_colours(game, seat)
     hand = game["hand"][seat]
-    can_build = 0 if worth["stop"] and worth["stop"]["must"] else int(game["supply"][seat])
     cards = [
         [colour, rank + LOWEST_CARD, int(hand[colour][rank])]
         for colour in (*colours, BLACK)
@@ -203,14 +204,13 @@ def hand_for_bid(table: Table, seat: int, worth: Json) -> Json:
     ]
     return {
         "colours": colours,
-        "is_open": bool(game["bid_colour"][seat] == NONE),
+        "is_open": is_open,
         "cards": cards,
         "laid": int(game["bid_total"][seat]),
         "highest": int(game["highest"]),
         "limits": {str(rank + LOWEST_CARD): int(limit) for rank, limit in enumerate(BUILD_LIMIT)},
-        "allows": allows,
-        "can_build": can_build,
-        "leads": least_bids(game, seat, worth, min(can_build, allows or can_build)),
+        "builds": builds,
+        "leads": least_bids(game, seat, worth, builds),
     }
 
 

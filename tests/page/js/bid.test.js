@@ -21,8 +21,7 @@ const DECISION = {
   highest: 0,
   is_open: true,
   limits: { 4: 3, 5: 2, 6: 1 },
-  allows: 0,
-  can_build: 9,
+  builds: 9,
 };
 
 /** A bid of these cards (colour, value, number). */
@@ -33,7 +32,7 @@ function bidOf(cards, decision = {}) {
 }
 
 for (const [cards, decision, missing, sum] of [
-  [[], {}, "no card laid down yet", 0],
+  [[], {}, "no card added yet", 0],
   [[[BLACK, 5, 1]], {}, "the first card must be a coloured one", 5],
   [
     [
@@ -65,15 +64,15 @@ test("cards are played in the order of the encoding, whatever the order of layin
 });
 
 test("the highest card limits what can be built (COM-10)", () => {
-  assert.equal(bidOf([[GREEN, 4, 2]]).allows, 3);
+  assert.equal(bidOf([[GREEN, 4, 2]]).builds, 3);
   assert.equal(
     bidOf([
       [GREEN, 4, 1],
       [BLACK, 5, 1],
-    ]).allows,
+    ]).builds,
     2,
   );
-  assert.equal(bidOf([[GREEN, 4, 1]], { laid: 6, allows: 1 }).allows, 1);
+  assert.equal(bidOf([[GREEN, 4, 1]], { laid: 6, builds: 1 }).builds, 1);
 });
 
 for (const [colour, value, why] of [
@@ -111,7 +110,7 @@ for (const { step, hand, bids, none } of CASES) {
     for (const [cards, allows] of bids) {
       const tray = trayOf(hand, cards.toReversed());
       assert.equal(tray?.missing, "", JSON.stringify(cards));
-      assert.equal(tray.allows, allows, JSON.stringify(cards));
+      assert.equal(tray.builds, allows, JSON.stringify(cards));
     }
     for (const cards of none) assert.notEqual(trayOf(hand, cards)?.missing, "", `${cards}`);
   });

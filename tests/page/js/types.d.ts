@@ -93,8 +93,7 @@ interface Hand {
   laid: number;
   highest: number;
   limits: Record<number, number>;
-  allows: number;
-  can_build: number;
+  builds: number;
   leads: Lead[];
 }
 

@@ -38,6 +38,23 @@ test("before a card is laid down the hand's best colour counts, and no word of A
   );
 });
 
+test("a draft that is no bid costs what the least bid does", () => {
+  const draft = { colour: "gray", total: 4, builds: 3, cards: 0 };
+  const line = worthText(worth, draft);
+  assert.equal(
+    line,
+    "Winning brings 1 × 5 = 5 VP per scoring in gray, costs at least 1 card (1.5 VP).",
+  );
+});
+
+test("without a skyscraper that is ready the line tells why to win", () => {
+  const colours = [{ ...worth.colours[0], builds: 0 }];
+  assert.match(
+    worthText({ ...worth, colours }, NONE),
+    /0 VP \(no skyscraper is ready: it only keeps others out\), costs at least 2 cards/,
+  );
+});
+
 test("where only a building stop is possible, nothing is built (STOP-1)", () => {
   const stop = { vp: 4, must: true };
   const line = worthText({ ...worth, stop }, NONE);

@@ -104,18 +104,19 @@ POSITIONS: Final[dict[str, Callable[[Game], bool]]] = {
 
 
 @cache
-def moves_before(position: str) -> list[int]:
+def moves_before(position: str, players: int = 2) -> list[int]:
     """Return the actions of crowd agents up to seat 0's decision at a position, or to the end."""
-    game, agent, actions = Game(2, seed=2), CrowdAgent(), list[int]()
+    game, agent, actions = Game(players, seed=2), CrowdAgent(), list[int]()
     while not game.is_over and (game.seat != 0 or not POSITIONS[position](game)):
         actions.append(decide_game(game, agent))
         game.play(actions[-1])
     return actions
 
 
-def sit_at(page: Browser, site: Site, position: str, pause: float = 0) -> None:
-    """Open a stored position as seat 0 against a greedy agent."""
-    open_game(page, site.address, site.storage, 2, 2, moves_before(position))
+def sit_at(page: Browser, site: Site, position: str, pause: float = 0, players: int = 2) -> None:
+    """Open a stored position as seat 0 against greedy agents."""
+    moves = moves_before(position, players)
+    open_game(page, site.address, site.storage, players, 2, moves)
     set_value(page, f"#pause {pause}")
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 from accessibility import check_accessible
 from chromium import Browser, open_game
-from clicks import Site, sit_at
+from clicks import Site, click, sit_at
 from pages import played
 
 from skyenv.page.library.games import Library, roots_of
@@ -50,7 +50,7 @@ _MEASURE: Final = """
     const cut = cards.filter(({top, bottom}) => top < tray[3] - 1 && bottom > tray[3] + 1);
     const part = (name) => box(`#board [data-part='${name}']`);
     return {window: [innerWidth, innerHeight], board: part("city"), row: part("supply row"), hand: part("seat 1.hand"),
-            stacks: part("stacks"), dock: box("#dock") ?? box(".transport"), strip: box("#strip"), tray, cut: cut.length, taught: box("#board .taught"), told: box("#lesson"),
+            stacks: part("stacks"), auction: part("auction"), dock: box("#dock") ?? box(".transport"), strip: box("#strip"), tray, cut: cut.length, taught: box("#board .taught"), told: box("#lesson"),
             foot: box("#foot"), news: box("#news"), mistakes: box("#mistakes"), happened: box("#happened"), latest: box("#log-lines li:last-child"), card: box("#board [data-card^='0:'] rect"), text: Math.min(...legible, ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
 """
 
@@ -146,6 +146,19 @@ def test_the_board_keeps_half_of_small_screens(
         assert min(left, top - told, size[0] - right, low - bottom) >= 0, sizes
     assert ("tap" in page.text("#situation")) == (size in PHONES and position == "lesson")
     check_accessible(page)
+
+
+def test_a_drawing_in_another_theme_leaves_the_log_below_the_auction(
+    page: Browser, site: Site
+) -> None:
+    """The cards of a draft move to the auction from the hand then, which mustn't be measured."""
+    measured(page, (1440, 900))
+    sit_at(page, site, "bid", players=4)
+    click(page, "#board .legal[data-card]")
+    page.click("header [title='Light or dark']")
+    page.wait("#board svg[data-theme=dark] .draft")
+    sizes = measured(page, (1440, 900))
+    assert sizes["auction"][3] < sizes["happened"][1], sizes
 
 
 @pytest.mark.parametrize("size", PHONES)

@@ -16,7 +16,8 @@ const ofWhole = (length, of) => `${100 * Math.max(0, length / of)}%`;
 export function fitHole(hole, board) {
   const svg = board.querySelector("svg");
   const [whole, city] = [svg, svg.querySelector('[data-part="city"]')].map(boxOf);
-  const parts = $$(":scope > g:not(.flying)", svg).map(boxOf);
+  // their frames: cards that slide into a part make its own box larger
+  const parts = $$(":scope > g > [data-part] > rect:first-child", svg).map(boxOf);
   const beside = parts.filter(({ left, top }) => left >= city.right && top < city.bottom);
   const right = Math.max(...beside.map((box) => box.right));
   const bottom = Math.max(...beside.map((box) => box.bottom));

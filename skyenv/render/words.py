@@ -105,8 +105,8 @@ class Sentence:
 
 
 def seat_name(seat: int, agents: Names = None) -> str:
-    """Return a seat's name: ``greedy``, ``seat 1 (greedy)`` for seat 0 if other seats have the same
-    name, ``seat 2`` without one, or ``Alea`` (−1 in events, ALEA in positions).
+    """Return a seat's name: ``greedy``, ``greedy 1`` for seat 0 if other seats have the same name,
+    ``seat 2`` without one, or ``Alea`` (−1 in events, ALEA in positions).
 
     Texts count seats from 1; records, URLs and the API count from 0.
     """
@@ -115,7 +115,7 @@ def seat_name(seat: int, agents: Names = None) -> str:
     name = agents[seat] if agents is not None and seat < len(agents) else None
     if agents is not None and name and agents.count(name) == 1:
         return name
-    return f"seat {seat_label(seat)} ({name})" if name else f"seat {seat_label(seat)}"
+    return f"{name or 'seat'} {seat_label(seat)}"
 
 
 def seat_label(seat: int) -> str:

@@ -121,7 +121,7 @@ def test_an_ending_tells_turning_points_in_plain_words(players: int, seed: int, 
     """Of players with one name it tells the seats."""
     told = ending(played(players, seed), ["you", *["greedy"] * (players - 1)], None)["sentences"]
     assert told[0]["text"] == f"Turning point: {text}"
-    assert (", seat 3 (Banker) " in told[-1]["text"]) == (players > 2)
+    assert (", Banker 3 " in told[-1]["text"]) == (players > 2)
 
 
 def test_options_name_players() -> None:

@@ -182,8 +182,8 @@ def test_show_and_film_draw_recorded_positions(
     game = Game.replay(records.nth_game(tmp_path / "games.jsonl", 2), 20)
     which = "games.jsonl --game 2 --seat 1"
     assert main_of(f"show {which} --step 20") == 0
-    players = "games.jsonl, game 2: seat 1 (random) and seat 2 (random)"
-    last = "after 20 actions: seat 2 (random), move beige W52"
+    players = "games.jsonl, game 2: random 1 and random 2"
+    last = "after 20 actions: random 2, move beige W52"
     assert capsys.readouterr().out == f"{players}\n{last}\n\n{text(game.state, 1)}\n"
     assert main_of(f"show {which} --step 20 --theme dark --svg a.svg --png a.png --width 800") == 0
     drawn = svg(game.state, 1, theme="dark", events=game.events, agents=["random"] * 2, width=800)

@@ -1,7 +1,7 @@
 // Hints for this seat, or in a game between agents.
 import { ask } from "./api.js";
 import { $, $$, el } from "./dom.js";
-import { called } from "./format.js";
+import { called, seatNames } from "./format.js";
 import { isPacing, togglePause } from "./pace.js";
 import { api, attempt, latest, onState, seat } from "./seat.js";
 import { hintTable, think } from "./thinking.js";
@@ -59,7 +59,7 @@ async function hint() {
     $("hint").replaceChildren(answer, status);
     const show = (hint) => {
       if (hint.step !== latest().step) return;
-      answer.replaceChildren(hintTable([hint], latest().names));
+      answer.replaceChildren(hintTable([hint], seatNames(latest().names)));
       best = hint.actions.map(String);
       mark();
     };

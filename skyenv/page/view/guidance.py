@@ -130,7 +130,7 @@ def auction(table: Table, names: Sequence[str]) -> Json | None:
         is_told = bidder != ALEA and bidder in (me, game["highest_bidder"])
         builds = f", builds up to {build_limit(game, bidder)}" if is_told else ""
         state = bid_state(game, bidder)
-        name = who(names, me, bidder).partition(" (")[0]
+        name = who(names, me, bidder)
         bids.append((0 if state else -total, f"{name}: {state or f'{total}{builds}'}"))
     text = capital(" · ".join(text for _, text in sorted(bids, key=itemgetter(0))))
     return {"text": text, "own": me in range(table.players) and not game["out"][me]}

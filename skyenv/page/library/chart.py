@@ -10,13 +10,13 @@ from skyenv.render.words import seat_label, seat_name
 WIDTH: Final = 720
 # Width on phones, where drawings aren't scaled down.
 NARROW: Final = 360
-HEIGHT: Final = 200
+HEIGHT: Final = 224
 LEFT: Final = 52
-RIGHT: Final = 136
-TOP: Final = 12
+RIGHT: Final = 12
+TOP: Final = 40
 BOTTOM: Final = 24
-# Distance between two names at the ends of their lines.
-SPACING: Final = 15
+# Width and height of a seat's label, above the plot.
+LABEL: Final = 145, 15
 # The dashes of each seat's line: lines differ by these as well as by colour.
 DASHES: Final = ("none", "7 3", "2 3", "10 3 2 3")
 # Longest name, in characters.
@@ -40,7 +40,7 @@ class Kind:
     percent: bool = False
 
     def shown(self, number: float | None) -> str:
-        """Return a value as text for the axis and the ends of lines."""
+        """Return a value as text for the axis and the labels."""
         if number is None:
             return "–"
         return f"{100 * number:.0f} %" if self.percent else f"{number:.0f}"
@@ -106,7 +106,7 @@ def chart(
             f'<circle class="mark seat-{seat}" cx="{round(LEFT + step * scale_x, 1)}" '
             f'cy="{y(number)}" r="4"/>'
         )
-    parts += _labels(rows[-1], names, kind, last, y)
+    parts += _labels(rows[-1], names, kind, last)
     parts.append(
         f'<path class="cursor" d="M0 {TOP}V{HEIGHT - BOTTOM}" transform="translate({LEFT})"/></svg>'
     )
@@ -134,25 +134,20 @@ def _line(numbers: Sequence[float | None], seat: int, across: tuple[float, int],
 
 
 def _labels(
-    numbers: Sequence[float | None], names: Sequence[str], kind: Kind, left: int, y: Height
+    numbers: Sequence[float | None], names: Sequence[str], kind: Kind, last: int
 ) -> list[str]:
-    """Draw the names at the ends of their lines, moved apart where they would overlap, inside the
-    drawing.
-    """
-    seats = sorted(range(len(names)), key=lambda seat: -(numbers[seat] or 0.0))
+    """Draw the names and last values above the plot, in as many columns as fit."""
+    width, height = LABEL
     called = [
         f"{seat_label(seat)} {name[:LONGEST]}" if name else seat_name(seat)
         for seat, name in enumerate(names)
     ]
-    places, floor = [0.0] * len(seats), HEIGHT - 6.0
-    for rank in reversed(range(len(seats))):
-        own = float(y(numbers[seats[rank]] or 0.0)) + 4
-        places[rank] = min(floor, max(own, TOP + SPACING * rank))
-        floor = places[rank] - SPACING
+    columns = (last - LEFT) // width
     return [
-        f'<text class="label seat-{seat}" x="{left + 6}" y="{round(place, 1)}">'
-        f"{escape(called[seat])} · {kind.shown(numbers[seat])}</text>"
-        for seat, place in zip(seats, places, strict=True)
+        f'<text class="label seat-{seat}" x="{LEFT + seat % columns * width}"'
+        f' y="{height * (1 + seat // columns) - 3}">'
+        f"{escape(name)} · {kind.shown(numbers[seat])}</text>"
+        for seat, name in enumerate(called)
     ]
 
 

@@ -98,7 +98,12 @@ def test_puzzles_are_answered_choice_by_choice(ann: TestClient) -> None:
     seat = f"/api/seats/{page.removeprefix('seat/')}"
     assert ann.get(f"{seat}/answer").json()["decisions"] == []
     state = payload(ann, seat)
-    assert state["puzzle"] == {"number": 2, "title": "Puzzle 2", "next": 1, "decisions": 0}
+    assert state["puzzle"] == {
+        "number": 2,
+        "title": "Puzzle of 2 January 1",
+        "next": 1,
+        "decisions": 0,
+    }
     assert state["names"].count(EQUILIBRIUM) == 1
     assert act(ann, seat, state, PASS).status_code == 200
     (one,) = ann.get(f"{seat}/answer").json()["decisions"]
@@ -110,7 +115,7 @@ def test_puzzles_are_answered_choice_by_choice(ann: TestClient) -> None:
     assert ann.get("/api/games").json() == {"games": []}
     today = datetime.now(UTC).date()
     for number, title in (
-        (1, "Puzzle 1"),
+        (1, "Puzzle of 1 January 1"),
         (today.toordinal(), f"Puzzle of {today.day} {today:%B %Y}"),
     ):
         place = ann.get(f"/puzzle?number={number}").url.path.replace("seat", "api/seats")

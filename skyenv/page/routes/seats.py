@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from io import BytesIO
 from typing import Final
 
@@ -122,15 +122,14 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
 
 
 def _puzzle(session: Session) -> Payload | None:
-    """Return the puzzle that a game is: number, title, which has a date if it is today's, the
+    """Return the puzzle that a game is: number, title with the day whose puzzle it is, the
     number of the next deal, and how many decisions have been made.
     """
     number = puzzle_number(session.stored)
     if number is None:
         return None
-    today = datetime.now(UTC).date()
-    last = today.toordinal()
-    title = f"Puzzle of {today.day} {today:%B %Y}" if number == last else f"Puzzle {number}"
+    last, day = datetime.now(UTC).date().toordinal(), date.fromordinal(number)
+    title = f"Puzzle of {day.day} {day:%B} {day.year}"
     made = len(session.position.choices.made)
     return {"number": number, "title": title, "next": number - 1 or last, "decisions": made}
 

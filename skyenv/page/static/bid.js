@@ -120,10 +120,15 @@ export function worthText(worth, { colour, total, builds, cards }) {
   const brings = [stop?.must ? "" : built, stopped].filter(Boolean).join(", or ");
   const paid = cards ? laid + cards : chosen.cards;
   const cost = `${cards ? "" : "at least "}${many(paid, "card")} (${paid * card} VP)`;
-  const more = alea?.find(([than]) => than === total)?.[1] ?? 0;
-  const risk = cards && alea ? ` Alea bids more than ${total}: ${percent(more)}.` : "";
+  const risk = cards && alea ? riskOf(alea, total) : "";
   return `Winning brings ${brings}, costs ${cost}.${risk}`;
 }
+
+/** How likely Alea bids more than a total. */
+const riskOf = (alea, total) => {
+  const more = alea.find(([than]) => than === total)?.[1] ?? 0;
+  return ` Alea bids more than ${total}: ${percent(more)}.`;
+};
 
 const colourOf = ({ colours }, name) =>
   colours.find((one) => one.name === name) ??

@@ -86,11 +86,9 @@ class Part:
 
     def code(self) -> list[str]:
         """Return patterns of Git for the files of that code; ladders beside it are none."""
-        return [
-            path if Path(path).suffix else f"{path}/*{ending}"
-            for path in self.sources
-            for ending in CODE
-        ]
+        folders = [path for path in self.sources if not Path(path).suffix]
+        files = [path for path in self.sources if Path(path).suffix]
+        return [*files, *(f"{folder}/*{ending}" for folder in folders for ending in CODE)]
 
     def words(self, command: str, folder: Path) -> list[str]:
         """Return one of the commands."""

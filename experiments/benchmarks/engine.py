@@ -44,8 +44,9 @@ def speed(scale: Scale) -> Iterator[Figure]:
             for threads in (1, 2)[: worthwhile_threads(number, outputs != "mask")]
         }
         yield from scale.in_turns("decisions/s", plays)
-    for name, size in (("game", games.state.itemsize), ("observation", 4 * OBSERVATION_SIZE)):
-        yield figure(f"size of a {name}", "bytes", [size])
+    sizes = {"a game": games.state.itemsize, "an observation": 4 * OBSERVATION_SIZE}
+    for name, size in sizes.items():
+        yield figure(f"size of {name}", "bytes", [size])
 
 
 def random_play(games: Games, steps: int) -> float:

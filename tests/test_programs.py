@@ -30,7 +30,7 @@ SLOW = {"game", "pictures", "start", "tasks"}
 
 PUBLISHED = {path.stem for path in figures.RESULTS.glob("*.json")} & BENCHMARKS.keys()
 # Published figures with rows of an earlier program; measuring them again empties this.
-OLDER = {"open_spiel", "peers", "pictures", "tasks"}
+OLDER = {"tasks"}
 # Benchmarks that write fewer rows in a short run, or without the other libraries.
 FEWER = {"game", "peers", "pictures"}
 # Benchmarks of payoffs and losses, which may be 0 or less.

@@ -111,6 +111,12 @@ def _refute(rules: str, record: object) -> NoReturn:
     raise Refutation(f"the rules say: {rules}; the record says: {record}")
 
 
+def _demand(holds: object, rules: str, record: object) -> None:
+    """Refute the record unless something holds."""
+    if not holds:
+        _refute(rules, record)
+
+
 def same(left: object, right: object) -> bool:
     """Equality of JSON values with equal types: 1 is neither true nor 1.0."""
     if type(left) is not type(right):
@@ -194,6 +200,18 @@ def _is_int(value: object, low: int | None = None) -> bool:
     return type(value) is int and (low is None or value >= low)
 
 
+def _is_list(
+    value: object, length: int | None = None, check: Callable[[Any], bool] = lambda _: True
+) -> bool:
+    """A JSON list of so many entries, all of which pass a check."""
+    return isinstance(value, list) and length in (None, len(value)) and all(map(check, value))
+
+
+def _is_text(value: object) -> bool:
+    """A JSON string."""
+    return isinstance(value, str)
+
+
 FORMAT, TASK_FORMAT = "skyenv-record", "skyenv-task-record"
 
 
@@ -203,64 +221,50 @@ def check_header(header: object, constants: Constants = PRINTED, is_task: bool =
     head = _only_fields("a header", header, (*names, "task") if is_task else names)
     wanted = TASK_FORMAT if is_task else FORMAT
     plain, of_variant, _ = str(head["format"]).partition(" of variant ")
-    if not same([plain, head["version"]], [wanted, 1]) or bool(of_variant) != (
-        constants != PRINTED
-    ):
-        _refute(f"format {wanted}, version 1", [head["format"], head["version"]])
-    if not _is_int(head["players"], 2) or head["players"] > 4:
-        _refute("2 to 4 players", head["players"])
-    if head["side"] not in ("front", "back"):
-        _refute("side is front or back", head["side"])
-    if not _is_int(head["max_turns"], 1):
-        _refute("max_turns is an integer, at least 1 (END-5)", head["max_turns"])
-    if head["seed"] is not None and not _is_int(head["seed"]):
-        _refute("seed is null or an integer", head["seed"])
-    _check_agents(head["agents"], head["players"])
+    _demand(
+        same([plain, head["version"]], [wanted, 1]) and bool(of_variant) == (constants != PRINTED),
+        f"format {wanted}, version 1",
+        [head["format"], head["version"]],
+    )
+    players, turns, seed = head["players"], head["max_turns"], head["seed"]
+    _demand(_is_int(players, 2) and players <= 4, "2 to 4 players", players)
+    _demand(head["side"] in ("front", "back"), "side is front or back", head["side"])
+    _demand(_is_int(turns, 1), "max_turns is an integer, at least 1 (END-5)", turns)
+    _demand(seed is None or _is_int(seed), "seed is null or an integer", seed)
+    _demand(
+        head["agents"] is None or _is_list(head["agents"], players, _is_text),
+        "agents is null or one string per seat",
+        head["agents"],
+    )
     _check_rings(head["rings"], head["side"])
 
 
-def _check_agents(agents: object, players: int) -> None:
-    """Null, or one string per seat."""
-    if agents is None:
-        return
-    if (
-        not isinstance(agents, list)
-        or len(agents) != players
-        or not all(isinstance(a, str) for a in agents)
-    ):
-        _refute("agents is null or one string per seat", agents)
-
-
-def _check_rings(rings: object, side: str) -> None:
+def _check_rings(rings: Any, side: str) -> None:
     """COM-6, COM-8: seven rings, each naming every plot of its district once."""
     wanted = sorted(COLORS if side == "front" else PLOTS)
-    if not isinstance(rings, list) or len(rings) != len(DISTRICTS):
-        _refute("one ring per district", rings)
+    _demand(_is_list(rings, len(DISTRICTS)), "one ring per district", rings)
     for ring in rings:
-        if (
-            not isinstance(ring, list)
-            or not all(isinstance(p, str) for p in ring)
-            or sorted(ring) != wanted
-        ):
-            _refute(f"a ring has each of {wanted} once (COM-6, COM-8)", ring)
+        _demand(
+            _is_list(ring, len(wanted), _is_text) and sorted(ring) == wanted,
+            f"a ring has each of {wanted} once (COM-6, COM-8)",
+            ring,
+        )
 
 
 def check_setup(setup: object, players: int, side: str, constants: Constants) -> None:
     """SET-1 to SET-5: the counts, and where the first businesses lie."""
     start = _only_fields("a setup", setup, ("event", "plots", "row", "hands", "tops"))
-    if start["event"] != "setup":
-        _refute("the setup follows the header", start["event"])
+    _demand(start["event"] == "setup", "the setup follows the header", start["event"])
     _check_first_businesses(_only_fields("plots", start["plots"], DISTRICTS), side)
     row = start["row"]
-    if (
-        not isinstance(row, list)
-        or len(row) != sum(SET_SIZES)
-        or any(b not in BUSINESSES for b in row)
-    ):
-        _refute("a supply row of twenty businesses (SET-3)", row)
+    _demand(
+        _is_list(row, sum(SET_SIZES), BUSINESSES.__contains__),
+        "a supply row of twenty businesses (SET-3)",
+        row,
+    )
     tiles = Counter(row) + Counter(business for _, business in start["plots"].values())
-    if max(tiles.values()) > constants.tiles_per_business:
-        _refute(f"{constants.tiles_per_business} businesses of each type (COM-3)", dict(tiles))
+    most = constants.tiles_per_business
+    _demand(max(tiles.values()) <= most, f"{most} businesses of each type (COM-3)", dict(tiles))
     _check_hands(start["hands"], _only_fields("tops", start["tops"], COLORS), players, constants)
 
 
@@ -268,44 +272,40 @@ def _check_first_businesses(plots: dict[str, Any], side: str) -> None:
     """SET-1, SET-2: one business per district; every plot colour once or twice, or all on the sixth
     plots.
     """
+    free = COLORS if side == "front" else ("sixth",)
     for entry in plots.values():
-        if not isinstance(entry, list) or len(entry) != 2 or entry[1] not in BUSINESSES:
-            _refute("a plot's name and a business (SET-1)", entry)
-        if entry[0] not in (COLORS if side == "front" else ("sixth",)):
-            _refute(
-                "the first businesses lie on coloured plots, on the back side on the sixth (SET-2)",
-                entry,
-            )
+        _demand(
+            _is_list(entry, 2) and entry[0] in free and entry[1] in BUSINESSES,
+            f"one of the plots {free} and a business (SET-1, SET-2)",
+            entry,
+        )
     uses = Counter(entry[0] for entry in plots.values())
-    if side == "front" and any(uses[color] not in (1, 2) for color in COLORS):
-        _refute("every plot colour is used once or twice (SET-1)", dict(uses))
+    _demand(
+        side == "back" or all(uses[color] in (1, 2) for color in COLORS),
+        "every plot colour is used once or twice (SET-1)",
+        dict(uses),
+    )
 
 
-def _check_hands(hands: object, tops: dict[str, Any], players: int, constants: Constants) -> None:
+def _check_hands(hands: Any, tops: dict[str, Any], players: int, constants: Constants) -> None:
     """SET-4, SET-5: one card per colour and four black ones each, out of decks that hold them."""
-    if not isinstance(hands, list) or len(hands) != players:
-        _refute("one hand per seat", hands)
+    _demand(_is_list(hands, players), "one hand per seat", hands)
     dealt: Counter[Card] = Counter()
     for hand in hands:
         for color, values in _only_fields("a hand", hand, HAND_COLORS).items():
             size = constants.starting_black_cards if color == "black" else 1
-            if (
-                not isinstance(values, list)
-                or len(values) != size
-                or not all(map(_is_value, values))
-            ):
-                _refute(f"{size} {color} card(s) with values 4 to 6 (SET-4, SET-5)", values)
-            if values != sorted(values):
-                _refute("the values in a hand are in ascending order", values)
+            _demand(
+                _is_list(values, size, _is_value) and values == sorted(values),
+                f"{size} {color} card(s) with values 4 to 6, ascending (SET-4, SET-5)",
+                values,
+            )
             dealt.update((HAND_COLORS.index(color), value) for value in values)
     for color, value in tops.items():
-        if not _is_value(value):
-            _refute(f"a visible {color} top with value 4 to 6 (SET-4)", value)
+        _demand(_is_value(value), f"a visible {color} top with value 4 to 6 (SET-4)", value)
         dealt[HAND_COLORS.index(color), value] += 1
     for (index, value), count in dealt.items():
         held = constants.deck(index)[value]
-        if count > held:
-            _refute(f"{held} {HAND_COLORS[index]} {value}s (COM-1)", f"{count} of them dealt")
+        _demand(count <= held, f"{held} {HAND_COLORS[index]} {value}s (COM-1)", f"{count} of them")
 
 
 def _is_value(value: object) -> bool:
@@ -1065,8 +1065,11 @@ class TaskReferee(Referee):
             "rings": rings,
             "max_turns": int(opening["max_turns"]),
         }
-        if not all(same(header[name], value) for name, value in wanted.items()):
-            _refute(f"the opening has {wanted}", header)
+        _demand(
+            all(same(header[name], value) for name, value in wanted.items()),
+            f"the opening has {wanted}",
+            header,
+        )
         self._read_board(opening)
         self._read_cards(opening)
         self.unknown = opening["unknown"].tolist()
@@ -1123,19 +1126,23 @@ class TaskReferee(Referee):
     def set_up(self, setup: Event) -> None:
         """The hidden cards are dealt, and the first auction has begun."""
         hands = _only_fields("a deal", setup, ("event", "hands"))["hands"]
-        if setup["event"] != "deal" or not isinstance(hands, list) or len(hands) != self.players:
-            _refute("a deal with one hand per seat", setup)
+        _demand(
+            setup["event"] == "deal" and _is_list(hands, self.players),
+            "a deal with one hand per seat",
+            setup,
+        )
         for hand, sizes in zip(hands, self.unknown, strict=False):
             cards = _only_fields("a hand", hand, HAND_COLORS)
             for color, size in zip(HAND_COLORS, sizes, strict=True):
                 values = cards[color]
-                if not isinstance(values, list) or not all(map(_is_value, values)):
-                    _refute("cards of value 4 to 6", values)
-                if len(values) != size or values != sorted(values):
-                    _refute(f"{size} {color} card(s), ascending", values)
+                _demand(
+                    _is_list(values, size, _is_value) and values == sorted(values),
+                    f"{size} {color} card(s) with values 4 to 6, ascending",
+                    values,
+                )
         self.deal(hands)
-        if min([*self.black.values(), *(n for s in self.stacks for n in s.hidden.values())]) < 0:
-            _refute("cards that lay face down", hands)
+        left = [*self.black.values(), *(n for s in self.stacks for n in s.hidden.values())]
+        _demand(min(left) >= 0, "cards that lay face down", hands)
         self.cards = [hand.total() for hand in self.hands]
         self.margins = self._margins()
         if self.queue:
@@ -1259,22 +1266,25 @@ class Reader:
     def card(self, event: str) -> int:
         """The value of a card in the next line, as the record has it."""
         card = self._field(event, "card")
-        if not _is_value(card):
-            _refute("a card of value 4, 5 or 6", card)
+        _demand(_is_value(card), "a card of value 4, 5 or 6", card)
         return int(card)
 
     def alea(self, turned: int) -> int:
         """Alea's card number `turned`, from 0; a `shuffle` may stand before the `alea` line."""
         values = self._field("alea", "cards", int(self.peek().get("event") == "shuffle"))
-        if not isinstance(values, list) or not all(map(_is_value, values)) or turned >= len(values):
-            _refute(f"Alea turns more than {turned} card(s) of value 4 to 6 (ALEA-2)", values)
+        _demand(
+            _is_list(values, check=_is_value) and turned < len(values),
+            f"Alea turns more than {turned} card(s) of value 4 to 6 (ALEA-2)",
+            values,
+        )
         return int(values[turned])
 
     def park(self) -> list[int]:
         """The tiles turned up at the end (END-3)."""
         names = self._field("park", "tiles")
-        if not isinstance(names, list) or any(tile not in BUSINESSES for tile in names):
-            _refute("the park's tiles are businesses", names)
+        _demand(
+            _is_list(names, check=BUSINESSES.__contains__), "the park's tiles are businesses", names
+        )
         return [BUSINESSES.index(tile) for tile in names]
 
 
@@ -1311,9 +1321,11 @@ def check_game(reader: Reader, constants: Constants, opening: Openings | None) -
     header = reader.take()
     check_header(header, constants, is_task=opening is not None)
     setup = reader.take()
-    referee = Referee(header, constants)
-    if opening is not None:
-        referee = TaskReferee(header, opening(header["task"]))
+    referee = (
+        Referee(header, constants)
+        if opening is None
+        else TaskReferee(header, opening(header["task"]))
+    )
     referee.set_up(setup)
     while referee.phase != "over":
         check_action(referee, reader)

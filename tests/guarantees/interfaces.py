@@ -67,8 +67,7 @@ class Interface(ABC):
     def ended(self) -> bytes:
         """The game's record at its end."""
         games, row = self.batch()
-        record: bytes = games.state[row].tobytes()
-        return record
+        return bytes(games.state[row].tobytes())
 
     def says(self) -> str:
         """What an environment tells beside that: infos and text pictures."""
@@ -123,8 +122,7 @@ class OneOfABatch(Interface):
         return self.games, 1
 
     def ended(self) -> bytes:
-        record: bytes = self.games.finished[1].tobytes()
-        return record
+        return bytes(self.games.finished[1].tobytes())
 
 
 class RowByRow(OneOfABatch):
@@ -154,23 +152,27 @@ class RawAec(Interface):
         self.env = getattr(fifth_avenue_v0, self.kind)(**self.options)
         self.told: Any = self.env.reset(seed=SEED)
 
+    @property
+    def aec(self) -> Any:
+        """The environment whose agents act in turn."""
+        return self.env
+
     def asked(self) -> Asked | None:
-        env = self.env
-        observation, _, terminated, truncated, _ = env.last()
+        observation, _, terminated, truncated, _ = self.aec.last()
         if terminated or truncated:
             return None
-        seat = int(env.agent_selection.removeprefix("seat_"))
+        seat = int(self.aec.agent_selection.removeprefix("seat_"))
         return seat, observation["observation"].copy(), observation["action_mask"].copy()
 
     def play(self, action: int) -> None:
         self.env.step(action)
 
     def batch(self) -> tuple[Any, int]:
-        return self.env.unwrapped.games, 0
+        return self.aec.unwrapped.games, 0
 
     def says(self) -> str:
-        env = self.env
-        return repr([env.last()[1:], env.infos, env.rewards]) + str(env.render())
+        aec = self.aec
+        return repr([aec.last()[1:], aec.infos, aec.rewards]) + str(self.env.render())
 
     def infos(self) -> list[dict[str, Any]]:
         return list(self.env.infos.values())
@@ -187,25 +189,17 @@ class Parallel(RawAec):
 
     kind = "parallel_env"
 
+    @property
+    def aec(self) -> Any:
+        return self.env.aec_env
+
     def asked(self) -> Asked | None:
-        aec = self.env.aec_env
-        if not self.env.agents:
-            return None
-        seat = int(aec.agent_selection.removeprefix("seat_"))
-        observation = aec.observe(aec.agent_selection)
-        return seat, observation["observation"].copy(), observation["action_mask"].copy()
+        return super().asked() if self.env.agents else None
 
     def play(self, action: int) -> None:
-        selected = self.env.aec_env.agent_selection
+        selected = self.aec.agent_selection
         actions = {agent: action if agent == selected else 77 for agent in self.env.agents}
         self.told = self.env.step(actions)
-
-    def batch(self) -> tuple[Any, int]:
-        return self.env.aec_env.unwrapped.games, 0
-
-    def says(self) -> str:
-        aec = self.env.aec_env
-        return repr([aec.infos, aec.rewards]) + str(self.env.render())
 
     def infos(self) -> list[dict[str, Any]]:
         return list(self.told[-1].values())
@@ -293,8 +287,7 @@ class Sb3(Vector):
         return [{name: info[name] for name in info if name not in own} for info in rows]
 
     def ended(self) -> bytes:
-        record: bytes = self.env.core.games.finished[1].tobytes()
-        return record
+        return bytes(self.env.core.games.finished[1].tobytes())
 
 
 class OpenSpiel(Interface):

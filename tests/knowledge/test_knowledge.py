@@ -13,8 +13,10 @@ HIDDEN_FIELDS = ("seed", "random", "hand", "face_down")
 
 @pytest.mark.parametrize(("players", "side"), TABLES)
 @pytest.mark.rule("INF-1", "INF-2", "INF-3")
-def test_the_public_view_is_common_knowledge(players: int, side: str) -> None:
-    """It differs from every seat's view only in that seat's private knowledge."""
+def test_views_hold_common_knowledge_and_the_own_hand(players: int, side: str) -> None:
+    """The public view differs from every seat's only in that seat's private knowledge. Other hands
+    hold only public cards; no stack, no seed, no stream of chance. The rest is the position itself.
+    """
     for game in stages(players, side, "crowd", seed=3):
         public = game.public_view()
         assert public["seat"] == PUBLIC
@@ -27,9 +29,18 @@ def test_the_public_view_is_common_knowledge(players: int, side: str) -> None:
             public["unseen"].sum(axis=1) == public["unknown"].sum(axis=0) + public["num_face_down"]
         ).all()
         for seat in range(players):
-            own = game.view(seat)
+            own = game.view(seat)["game"]
+            assert (own["face_down"] == 0).all()
+            assert (own["random"] == 0).all()
+            assert own["seed"] == -1
+            for other in range(4):
+                assert (
+                    own["hand"][other] == game.state["hand" if other == seat else "known"][other]
+                ).all()
+            for field in set(GAME_FIELDS) - set(HIDDEN_FIELDS):
+                assert (own[field] == game.state[field]).all(), field
             for field in set(GAME_FIELDS) - {"hand", "deduced"}:
-                assert (public["game"][field] == own["game"][field]).all(), field
+                assert (public["game"][field] == own[field]).all(), field
         with pytest.raises(OptionError, match="its seat"):
             resample(public, [1])
 
@@ -50,23 +61,3 @@ def test_batched_views_equal_single_views(players: int, side: str) -> None:
     assert len(view(games.state[:0], 0)) == 0
     views["game"]["score"][:], views["unseen"][:] = 7, 0
     assert games.state.tobytes() == before
-
-
-@pytest.mark.rule("INF-2")
-@pytest.mark.parametrize(("players", "side"), TABLES)
-def test_hidden_fields_of_views_are_blank(players: int, side: str) -> None:
-    """Other hands hold only public cards; no stack, no seed, no stream of chance. The rest is the
-    position itself.
-    """
-    for game in stages(players, side, "crowd"):
-        for seat in range(players):
-            known = game.view(seat)["game"]
-            assert (known["face_down"] == 0).all()
-            assert (known["random"] == 0).all()
-            assert known["seed"] == -1
-            for other in range(4):
-                assert (
-                    known["hand"][other] == game.state["hand" if other == seat else "known"][other]
-                ).all()
-            for field in set(GAME_FIELDS) - set(HIDDEN_FIELDS):
-                assert (known[field] == game.state[field]).all(), field

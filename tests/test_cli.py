@@ -83,13 +83,6 @@ def test_record_takes_board_files_import_strings_and_legal(tmp_path: Path) -> No
     assert main_of(f"verify {path}") == 0
 
 
-def test_verify_prints_counts(games: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first fault of others: tests/cases."""
-    assert main_of("verify games.jsonl") == 0
-    actions = games.read_text(encoding="utf-8").count('"event": "action"')
-    assert capsys.readouterr() == (f"games.jsonl: 3 games, {actions} actions, no mistake\n", "")
-
-
 # ---- as a process ----
 
 
@@ -122,16 +115,19 @@ def test_a_closed_output_pipe_is_no_crash(games: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pipe")
-def test_verify_reports_that_it_waits_for_a_pipe(
+def test_verify_prints_counts_and_that_it_waits_for_a_pipe(
     games: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The first fault of others: tests/cases."""
     os.mkfifo("pipe")
     with ThreadPoolExecutor() as pool:
         pool.submit(Path("pipe").write_bytes, games.read_bytes())
         assert main_of("verify pipe") == 0
-    output, message = capsys.readouterr()
-    assert message == "verify: pipe is a pipe; waiting for a program that writes to it\n"
-    assert output.startswith("pipe: 3 games")
+    actions = games.read_text(encoding="utf-8").count('"event": "action"')
+    assert capsys.readouterr() == (
+        f"pipe: 3 games, {actions} actions, no mistake\n",
+        "verify: pipe is a pipe; waiting for a program that writes to it\n",
+    )
 
 
 def test_the_console_script_searches_the_working_directory(tmp_path: Path) -> None:
@@ -179,6 +175,10 @@ WRONG_COMMANDS = [
         "combined with --players, --max-turns\n",
     ),
     ("dataset nobody -o out", "unknown agent 'nobody'"),
+    ("exploitability", "name an agent to exploit, or a file to --check"),
+    ("exploitability greedy --samples 31", "samples must be even and at least 32, not 31"),
+    ("exploitability greedy --samples 1", "0.28 VP for 3.20"),
+    ("analyse task.jsonl", "only whole games can be analysed, not task"),
 ]
 BAD_FILES = [
     ("verify nothing.jsonl", "nothing.jsonl: No such file"),
@@ -197,6 +197,7 @@ BAD_FILES = [
     ("tournament --add random --ladder nowhere", "nowhere: No such file"),
     ("tournament random crowd --out /dev/null/x", "Not a directory"),
     ("dataset --records nowhere -o out", "nowhere: No such file"),
+    ("exploitability --check nowhere", "nowhere: No such file"),
 ]
 
 
@@ -216,6 +217,7 @@ def test_errors_are_one_line_and_precede_any_output(
 ) -> None:
     """Nothing is written."""
     games.with_name("empty").touch()
+    games.with_name("task.jsonl").write_text(Game(task="duel-3", seed=1).to_record())
     games.with_name("board.toml").write_text('[rings]\nTSQ = ["green"]\n', encoding="utf-8")
     before = set(games.parent.iterdir())
     assert main_of(words) == code

@@ -43,17 +43,13 @@ def first_legal(decisions: Decisions) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["random", "crowd", "hoard"])
-def test_simple_agents_act_by_their_probabilities(name: str) -> None:
-    """Every legal action has a positive probability."""
-    game, agent = Game(2, seed=1), make_agent(name)
-    evaluation: Any = evaluation_of(game, agent)
+def test_simple_agents_report_probabilities(name: str) -> None:
+    """Every legal action has a positive one; that they act by them, tests/solving shows."""
+    game = Game(2, seed=1)
+    evaluation: Any = evaluation_of(game, make_agent(name))
     assert evaluation.value is None
     assert ((evaluation.probabilities > 0) == (game.mask != 0)).all()
     assert evaluation_of(game, make_agent(first_legal)) is None
-    many = decisions_in(game.batch, agent).take(np.zeros(4000, np.int64))
-    actions = agent.act(replace(many, uniform=np.linspace(0, 1, 4000, endpoint=False)))
-    drawn = np.bincount(actions, minlength=len(game.mask)) / 4000
-    assert drawn == pytest.approx(evaluation.probabilities, abs=1 / 2000)
 
 
 def test_sampling_follows_the_weights() -> None:

@@ -56,13 +56,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def forgotten(folder: Path) -> str:
-    return (
-        f"agent forgetful failed at {folder / 'bad_agents.py'}:10: TypeError: 'NoneType' object is "
-        "not subscriptable"
-    )
-
-
 def test_an_error_names_the_line_of_the_agents_own_code(folder: Path) -> None:
     """Not the line of a library that it calls."""
     agent = ReportingAgent(make_agent("bad_agents:Careless"))
@@ -87,36 +80,28 @@ def test_reporting_changes_neither_decisions_nor_skyenvs_errors() -> None:
         decide_game(game, ReportingAgent(CallableAgent(damaged)))
 
 
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("Leaving", r"agent leaving failed at .*bad_agents\.py:21: SystemExit: \n"),
-        ("Scribbling", r"agent scribbling has written into decisions\.mask; .*\n"),
-    ],
-)
-def test_an_error_names_the_agent_whose_action_is_invalid(
-    name: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["record", "--agents", f"bad_agents:{name}", "-o", str(tmp_path / "games.jsonl")]
-    assert cli.main(words) == 2
-    assert re.fullmatch(f"record: error: {told}", capsys.readouterr().err)
+FORGOTTEN = r"forgetful failed at {0}:10: TypeError: 'NoneType' object is not subscriptable"
+TOURNAMENT = "tournament random bad_agents:Forgetful --paired-seeds 1 --workers 1 --out {}/out"
 
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
-    "command",
+    ("command", "told"),
     [
-        "evaluate bad_agents:Forgetful --against random --paired-seeds 1",
-        "tournament random bad_agents:Forgetful --paired-seeds 1 --workers 1 --out {folder}/out",
+        ("record --agents bad_agents:Leaving -o {}/out", "leaving failed at {}:21: SystemExit: "),
+        (
+            "record --agents bad_agents:Scribbling -o {}/out",
+            r"scribbling has written into decisions\.mask; .*",
+        ),
+        ("evaluate bad_agents:Forgetful --against random --paired-seeds 1", FORGOTTEN),
+        (TOURNAMENT, f"{FORGOTTEN}, while random and forgetful played seeds 1 to 1"),
     ],
 )
 def test_commands_report_an_agents_error_in_one_line(
-    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    command: str, told: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(command.format(folder=folder).split()) == 2
-    printed = capsys.readouterr()
-    name = command.split()[0]
-    task = ", while random and forgetful played seeds 1 to 1" * (name == "tournament")
-    assert printed.err == f"{name}: error: {forgotten(folder)}{task}\n"
-    assert printed.out == ""
+    assert cli.main(command.format(folder).split()) == 2
+    output, error = capsys.readouterr()
+    wanted = told.format(re.escape(str(folder / "bad_agents.py")))
+    assert re.fullmatch(f"{command.split()[0]}: error: agent {wanted}\n", error)
+    assert output == ""

@@ -90,24 +90,6 @@ def test_the_time_of_a_measurement_is_announced(
     assert re.search(r"exploitability: 2 openings left, about \d+ s\n", capsys.readouterr().err)
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ([], "name an agent to exploit, or a file to --check"),
-        (["greedy", "--samples", "31"], "samples must be even and at least 32, not 31"),
-        (["greedy", "--samples", "1"], "0.28 VP for 3.20"),
-        (["--check", "no-such-file"], "no-such-file"),
-    ],
-)
-def test_wrong_commands_are_one_line(
-    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["exploitability", *words]) > 0
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
-
-
 def test_solve_resumes_from_stored_solutions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from positions import positions
-from skyenv.agents import Agent, Decisions, Evaluations, SearchProgress, decisions_in
+from skyenv.agents import SearchProgress, decisions_in
 from skyenv.arena.evaluate import evaluate
 from skyenv.arena.lookahead import LookaheadAgent
 from skyenv.engine.games import Games
@@ -16,17 +16,11 @@ from skyenv_agents.search.lookahead import TrainedLookaheadAgent
 pytestmark = pytest.mark.compiled
 
 
-class Asked(Agent):
+class Asked(TrainedAgent):
     """``trained`` without its compiled play-outs."""
 
-    name, uses_observation, uses_view = "asked", True, True
-    inner = TrainedAgent()
-
-    def act(self, decisions: Decisions) -> np.ndarray:
-        return self.inner.act(decisions)
-
-    def evaluate(self, decisions: Decisions) -> Evaluations:
-        return self.inner.evaluate(decisions)
+    def play_outs(self, *_: object) -> None:
+        return None
 
 
 @pytest.fixture(scope="module")

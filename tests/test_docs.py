@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from docs.build.document import files
+from experiments.published import PARTS
 from processes import ROOT
 from skyenv import load_board
 
@@ -27,11 +28,9 @@ WHOLE = "\n".join(TEXTS.values())
 BLOCKS = re.findall(r"```python\n(.*?)```", WHOLE, re.DOTALL)
 FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 PROGRAM = r"^\$ (?:for .* do )?(python -m (?:skyenv|experiments)\b.*?)(?:;.*| +#.*)?$"
-COMMANDS = list(
-    dict.fromkeys(
-        re.findall(PROGRAM, WHOLE.replace("$side", "back").replace("$players", "3"), re.MULTILINE)
-    )
-)
+TOLD = re.findall(PROGRAM, WHOLE.replace("$side", "back").replace("$players", "3"), re.MULTILINE)
+MEASURING = [f"python -m {command}" for part in PARTS for command in part.commands]
+COMMANDS = list(dict.fromkeys([*TOLD, *MEASURING]))
 # What is replaced so that a command of the docs takes seconds.
 SHORT = {
     r"--paired-seeds \d+": "--paired-seeds 2",
@@ -86,7 +85,7 @@ def test_the_example_of_a_board_file_loads(tmp_path: Path) -> None:
 @pytest.mark.programs
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[10:50])
 def test_options_of_commands_exist(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """With one unknown option added, only that one is refused."""
+    """Of the docs and of published figures: with one unknown option added, only that is refused."""
     assert run(f"{command} --no-such-option") == 2
     (refused,) = re.findall(
         r"unrecognized arguments: (.*?)(?: \(see --help\))?\n", capsys.readouterr().err

@@ -3,7 +3,6 @@
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,15 +22,6 @@ def rule_ids() -> list[str]:
     return re.findall(r"^- \*\*([A-Z]+-\d+)\*\*", text, re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Shown:
-    """That a test names a rule; `quick` if `make quick` runs it."""
-
-    rule: str
-    test: str
-    quick: bool
-
-
 def marks_of(definition: ast.FunctionDef | ast.ClassDef) -> dict[str, list[ast.expr]]:
     """A test's marks, with what they say."""
     marks: dict[str, list[ast.expr]] = {}
@@ -41,8 +31,8 @@ def marks_of(definition: ast.FunctionDef | ast.ClassDef) -> dict[str, list[ast.e
     return marks
 
 
-def named_ids() -> Iterator[Shown]:
-    """Each id that a test's mark names, and the test."""
+def named_ids() -> Iterator[tuple[str, str, bool]]:
+    """Each id that a test's mark names, the test, and whether `make quick` runs it."""
     quick = re.findall(
         r"^QUICK := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
     )[0].split()
@@ -63,7 +53,7 @@ def named_ids() -> Iterator[Shown]:
                     f"{path.name}:{argument.lineno}: name the ids themselves"
                 )
                 slow = marks.keys() & {"compiled", "long", "programs", "needs_compiler"}
-                yield Shown(str(argument.value), f"{path.name}::{test.name}", in_quick and not slow)
+                yield str(argument.value), f"{path.name}::{test.name}", in_quick and not slow
 
 
 def test_rules_have_ids() -> None:
@@ -77,14 +67,14 @@ def test_rules_have_ids() -> None:
 
 def test_every_rule_is_shown_by_a_quick_test() -> None:
     """So that `make quick` looks at all of them."""
-    shown = {one.rule for one in named_ids() if one.quick}
+    shown = {rule for rule, _, is_quick in named_ids() if is_quick}
     assert [rule for rule in rule_ids() if rule not in shown] == []
 
 
 def test_rules_named_by_tests_exist() -> None:
     """A misspelled id would match nothing."""
     known = set(rule_ids())
-    assert [one for one in named_ids() if one.rule not in known] == []
+    assert [(rule, test) for rule, test, _ in named_ids() if rule not in known] == []
 
 
 def test_rules_mentioned_exist() -> None:

@@ -51,31 +51,24 @@ def digests(players: int, side: str, agent: str, max_turns: int, steps: int) -> 
     return [*found, digest(games.state, *views, *results(games.state), games.seat)]
 
 
-def check_equal(*arguments: Any) -> None:
-    """Compare digests with those made without the compiler, or with it if it is off here; every
-    warning is an error.
-    """
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (2, "front", "crowd", 12, 60),
+        (3, "back", "hoard", 12, 60),
+        *(  # to their end, and on into the next ones
+            pytest.param((*table, agent, 150, 1500), marks=pytest.mark.long)
+            for table in TABLES
+            for agent in ("random", "crowd", "hoard")
+        ),
+    ],
+    ids=str,
+)
+def test_compiled_and_plain_python_games_are_equal(arguments: tuple[Any, ...]) -> None:
+    """Digests made without the compiler, or with it if it is off here; warnings are errors."""
     environment = {"NUMBA_DISABLE_JIT": "1" if COMPILED else "0"}
     other = printed("-W", "error", __file__, *arguments, environment=environment)
     assert json.loads(other) == digests(*arguments)
-
-
-@pytest.mark.parametrize(
-    ("players", "side", "agent"),
-    [(2, "front", "crowd"), (3, "back", "hoard")],
-)
-def test_compiled_and_plain_python_games_are_equal(players: int, side: str, agent: str) -> None:
-    check_equal(players, side, agent, 12, 60)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("players", "side"), TABLES)
-@pytest.mark.parametrize("agent", ["random", "crowd", "hoard"])
-def test_long_compiled_and_plain_python_games_are_equal(
-    players: int, side: str, agent: str
-) -> None:
-    """To their end, and on into the next ones."""
-    check_equal(players, side, agent, 150, 1500)
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)

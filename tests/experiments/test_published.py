@@ -12,29 +12,19 @@ from experiments.published import PARTS, Part
 from processes import ROOT
 from skyenv.errors import OptionError
 from skyenv.files import digest_of
-from test_docs import run
 
 # Files of measurements that nobody repeats: of an earlier benchmark, and of the parts.
 OTHER = {"benchmark-1.json", "measured.json"}
 
 
 def test_every_published_file_has_a_command() -> None:
+    """The commands' options: tests/test_docs.py."""
     files = {path for part in PARTS for path in part.files.values()}
     folders = (figures.RESULTS, ROOT / "skyenv" / "arena" / "ladders")
     there = {path for folder in folders for path in folder.glob("*.json")}
     assert {path for path in there if path.name not in OTHER} <= files
     for part in PARTS:
         assert all((ROOT / path).exists() for path in part.sources), part.name
-
-
-@pytest.mark.programs
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
-def test_commands_have_the_options_that_they_name(
-    part: Part, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for command in part.commands:
-        assert run(f"python -m {command} --no-such-option") == 2
-        assert "unrecognized arguments: --no-such-option" in capsys.readouterr().err
 
 
 def test_published_files_are_those_that_were_measured() -> None:

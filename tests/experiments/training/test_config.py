@@ -54,18 +54,24 @@ def test_incompatible_options_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "past-3" / "model.npz"
     path.parent.mkdir()
     path.write_bytes(PolicyNetwork(Sizes(4, 1, 2), 0.0).frozen({}).to_bytes())
+    start = tmp_path / "start.npz"
+    start.write_bytes(tiny().make_network().frozen({"prior": ""}).to_bytes())
     several: dict[str, Any] = {"players": "2,3", "side": "front,back"}
     for name, changes in (
         ("games must be at least 4", {**several, "games": 3}),
         ("games must be at least 12", {**several, "games": 11, "processes": 4}),
         ("opponent_share", {"fixed_opponents": "", "past_policies": 0}),
         ("fixed_opponents", {"fixed_opponents": f"random,{path}"}),
+        ("start", {"start": str(start), "hidden": 24}),
+        ("start", {"start": str(start), "entity_dim": 5}),
+        ("start", {"start": str(start), "prior": "greedy"}),
     ):
         with pytest.raises(OptionError, match=name):
             tiny(**changes).check()
     tiny(**several, games=12, processes=4).check()
-    with pytest.raises(CheckpointError, match="there is no network file"):
-        tiny(fixed_opponents=str(tmp_path / "model.npz")).check()
+    for option in ("fixed_opponents", "start"):
+        with pytest.raises(CheckpointError, match="there is no network file"):
+            tiny(**{option: str(tmp_path / "model.npz")}).check()
     Config().check()
 
 
@@ -122,18 +128,6 @@ def test_the_weight_of_a_prior_is_kept_unless_options_change_it(
     for changes, wanted in cases:
         network = tiny(prior="greedy", start=str(path), **changes).make_network()
         assert (network.rest["prior_weight"].item(), network.rest["prior_floor"].item()) == wanted
-
-
-@pytest.mark.parametrize("changes", [{"hidden": 24}, {"entity_dim": 5}, {"prior": "greedy"}])
-def test_incompatible_starting_networks_are_refused(
-    tmp_path: Path, changes: dict[str, Any]
-) -> None:
-    path = tmp_path / "model.npz"
-    path.write_bytes(tiny().make_network().frozen({"prior": ""}).to_bytes())
-    with pytest.raises(OptionError, match=r"start"):
-        tiny(start=str(path), **changes).check()
-    with pytest.raises(CheckpointError, match="there is no network file"):
-        tiny(start=str(tmp_path / "nothing.npz")).check()
 
 
 # ---- precision ----

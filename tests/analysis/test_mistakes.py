@@ -1,5 +1,9 @@
-"""The analysis of recorded games: choices, chances to win, and costs with their errors."""
+"""The analysis of recorded games: choices, chances to win, costs with their errors, the command
+``analyse``, and play-outs.
+"""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -7,7 +11,8 @@ import pytest
 from scipy import stats
 
 from crowd_games import Judge, played
-from skyenv.agents import make_agent
+from skyenv import cli
+from skyenv.agents import CrowdAgent, make_agent
 from skyenv.analysis import choices
 from skyenv.analysis.hints import advise
 from skyenv.analysis.mistakes import (
@@ -19,6 +24,7 @@ from skyenv.analysis.mistakes import (
     paired_error,
     worst,
 )
+from skyenv.analysis.playouts import PlayOuts, Question, play_out, shares_of
 from skyenv.analysis.recording import Recording
 from skyenv.analysis.win_chance import WORLDS, question_of
 from skyenv.statistics import NORMAL
@@ -91,3 +97,60 @@ def test_the_error_of_a_cost_is_that_of_paired_shares() -> None:
     further = shares + np.tile([0.1, -0.1], WORLDS // 2)
     exact = stats.sem(further - shares) * stats.t.ppf(0.975, WORLDS - 1)
     assert paired_error(further, shares) == pytest.approx(exact, rel=2e-4)
+
+
+# ---- the command ----
+
+
+def test_mistakes_are_listed_by_the_lower_bound_of_their_cost_and_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, found = tmp_path / "game.jsonl", tmp_path / "found.json"
+    record.write_text(played(2, seed=3, turns=8).to_record(["ann", "bob"]))
+    assert cli.main(["analyse", str(record), "--agent", "greedy", "--json", str(found)]) == 0
+    told = json.loads(found.read_text())
+    assert (told["names"], told["agent"], told["estimator"]) == (
+        ["ann", "bob"],
+        "greedy",
+        "trained",
+    )
+    bounds = [one["cost"] - one["error"] for one in told["mistakes"]]
+    assert bounds == pytest.approx(sorted(bounds, reverse=True)) != []
+    printed = capsys.readouterr().out.splitlines()
+    for line, one in zip(printed[2:-1], told["mistakes"], strict=True):
+        low, high = (100 * one["cost"] + sign * 100 * one["error"] for sign in (-1, 1))
+        assert f"{100 * one['cost']:.1f} % [{low:.1f}, {high:.1f}]" in line
+        assert line.split()[:2] == [str(one["step"]), str(one["seat"] + 1)]
+        assert line.endswith(one["best"])
+    assert "decisions, chances to win by trained" in printed[-1]
+
+
+# ---- play-outs ----
+
+
+def test_play_outs_give_shares_with_intervals_and_margins() -> None:
+    position = played(2, seed=3, actions=200).batch.state[0]
+    found = list(play_out([CrowdAgent()] * 2, position, 30, 0))
+    assert [done for done, _ in found] == [25, 30]
+    first, second = found[-1][1]
+    assert first.share.mean + second.share.mean == pytest.approx(1)
+    assert first.share.low < first.share.mean < first.share.high
+    assert first.margin == -second.margin == pytest.approx(first.vp - second.vp)
+
+
+def test_more_games_refine_the_same_result() -> None:
+    """Results are those of the first seeds, in whatever portions; merging takes the larger."""
+    game = played(2, seed=3, actions=200)
+    question = Question((CrowdAgent(),) * 2, game.batch.state[0], game.seat)
+    portions, at_once, fewer = PlayOuts(), PlayOuts(), PlayOuts()
+    for number in (3, 5):
+        portions.extend(question, number)
+    tally, few = at_once.extend(question, 8), fewer.extend(question, 3)
+    assert (portions.tally(question) or few).sums == pytest.approx(tally.sums)
+    assert PlayOuts(5).extend(question, 8).sums != pytest.approx(tally.sums)
+    shares, _ = shares_of(*question[:2], range(8), question.seat)
+    assert tally.variances == pytest.approx(shares.var(axis=0, ddof=1) / 8)
+    for store in (fewer, at_once):
+        store.merge(portions if store is fewer else fewer)
+        assert store.tallies.keys() == portions.tallies.keys()
+        assert (store.tally(question) or few).games == 8

@@ -1,4 +1,5 @@
-"""Machines with limits: quotas, no threads, no memory, other encodings, and interrupts."""
+"""Machines with limits: quotas, no threads, no memory, no disk, other encodings, and interrupts.
+"""
 
 import io
 import resource
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from processes import python
+from processes import main_of, python
 from skyenv import Agent, Games, OptionError, runtime
 from skyenv.agents import ReportingAgent, decide
 from skyenv.console.options import BAD_DATA, exit_code
@@ -183,3 +184,43 @@ def test_characters_that_stdout_lacks_are_replaced(
     assert exit_code("first", say) == 0
     stream.flush()
     assert stream.buffer.getvalue() == b"random 3.2 VP ? 0.1 ?\n"
+
+
+# ---- a full disk ----
+
+
+RECORD = "record --seed 1 --max-turns 3"
+TOURNAMENT = "tournament random crowd --max-turns 3 --secret 1 --out out --paired-seeds"
+DATASET = "dataset random --games 2 --max-turns 3 --formats parquet -o out"
+COMMANDS = [
+    (f"{RECORD} -o new.jsonl", 99, "new.jsonl"),
+    ("show game.jsonl --svg new.svg", 99, "new.svg"),
+    ("export game.jsonl -o new.html", 99, "new.html"),
+    ("analyse game.jsonl --agent random --json new.json", 99, "new.json"),
+    ("evaluate random --paired-seeds 1 --max-turns 3 --json new.json", 99, "new.json"),
+    (f"{TOURNAMENT} 1", 9, "out/.lock"),
+    (f"{TOURNAMENT} 1", 99, "out/config.json"),
+    (f"{TOURNAMENT} 9", 1500, "out/games.jsonl"),
+    (f"{TOURNAMENT} 1", 1500, "out/ladder.json"),
+    (f"{DATASET}", 99, "out/config.json"),
+    (f"{DATASET}", 999, "out/parquet/00000.parquet"),
+]
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize(("words", "size", "file"), COMMANDS)
+def test_a_full_disk_names_the_file(
+    words: str,
+    size: int,
+    file: str,
+    limit: Callable[[int], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main_of(f"{RECORD} -o game.jsonl") == 0
+    limit(size)
+    assert main_of(words) == 1
+    complaint = capsys.readouterr().err
+    assert complaint == f"{words.split()[0]}: error: {file}: File too large\n"

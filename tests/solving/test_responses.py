@@ -32,9 +32,7 @@ from skyenv_agents.learned.networks import TrainedAgent
 pytestmark = pytest.mark.compiled
 
 
-@cache
-def opening(name: str) -> Opening:
-    return Opening(name)
+opening = cache(Opening)
 
 
 class Asked(RandomAgent):

@@ -65,6 +65,13 @@ def page_in_threads() -> Iterator[None]:
 
 
 @pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def limit() -> Iterator[Callable[[int], None]]:
     """A function that limits the size of this process's files, in bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

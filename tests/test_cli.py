@@ -27,10 +27,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture
-def games(recorded: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def games(recorded: bytes, here: Path) -> Path:
     """That record in a file of the working directory."""
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "games.jsonl"
+    path = here / "games.jsonl"
     path.write_bytes(recorded)
     return path
 

@@ -61,12 +61,9 @@ def run(words: str) -> int:
 
 
 @pytest.mark.programs
-@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.usefixtures("in_this_process", "here")
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.strip().splitlines()[0][:40])
-def test_code_blocks_run_at_the_prompt(
-    block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_code_blocks_run_at_the_prompt(block: str, capsys: pytest.CaptureFixture[str]) -> None:
     prompt = Prompt({"__name__": "readme"})
     wants_more = False
     for line in [*block.splitlines(), ""]:
@@ -97,9 +94,8 @@ def test_options_of_commands_exist(command: str, capsys: pytest.CaptureFixture[s
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("page", ["README.md", "docs/environments.md", "docs/dataset.md"])
 def test_commands_of_a_page_run_in_order(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     for command in re.findall(
         r"^\$ (python -m (?:skyenv|exp).*)$", TEXTS[ROOT / page], re.MULTILINE
     ):
@@ -109,20 +105,19 @@ def test_commands_of_a_page_run_in_order(
             command = re.sub(pattern, instead, command)
         assert run(command) == 0, f"{command}\n{capsys.readouterr().err}"
         for written in re.findall(r" (?:-o|--out|--run|--svg|--png) (\S+)", command):
-            assert (tmp_path / written).exists(), f"{command} writes no {written}"
+            assert (here / written).exists(), f"{command} writes no {written}"
 
 
 @pytest.mark.programs
 @pytest.mark.usefixtures("in_this_process")
 def test_the_template_agent_gets_a_rating(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As in the docs, but against a ladder of fast agents."""
     (template,) = (block for block in BLOCKS if "class MyAgent" in block)
     (add,) = (command for command in COMMANDS if "--add my_module:MyAgent" in command)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "my_module.py").write_text(template, encoding="utf-8")
+    monkeypatch.syspath_prepend(here)
+    (here / "my_module.py").write_text(template, encoding="utf-8")
     few = "--paired-seeds 4 --workers 1"
     ladder = f"tournament random crowd {few} --out games"
     assert run(f"python -m skyenv {ladder}") == 0

@@ -173,14 +173,15 @@ def test_information_states_grow_with_every_event() -> None:
     assert all(later.startswith(earlier + "\n") for earlier, later in pairwise(states))
 
 
-def test_invalid_seats_and_too_many_events_are_refused() -> None:
+@pytest.mark.parametrize("seat", [-1, 2, True, "0"])
+@pytest.mark.parametrize("read", [information_state, information_tensor])
+def test_invalid_seats_are_refused(read: Callable[..., Any], seat: Any) -> None:
+    with pytest.raises(OptionError, match="seat must be a whole number from 0 to 1"):
+        read(Game(seed=1), seat)
+
+
+def test_too_many_events_are_refused() -> None:
     game = played(turns=5)
-    wrong: list[Any] = [-1, 2, True, "0"]
-    for seat in wrong:
-        with pytest.raises(OptionError, match="seat must be a whole number from 0 to 1"):
-            information_state(game, seat)
-        with pytest.raises(OptionError, match="seat must be a whole number from 0 to 1"):
-            information_tensor(game, seat)
     number = len(game.events) - 1
     assert information_tensor(game, 0, number).shape == (information_size(number),)
     with pytest.raises(

@@ -1,6 +1,7 @@
 """Bidding tasks: openings, deals and payoffs."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -83,19 +84,28 @@ def test_the_last_turns_of_a_game_rarely_reach_the_cap() -> None:
 def test_whole_games_have_task_names() -> None:
     assert GameOptions(task="full-2-back") == GameOptions(2, "back")
     assert GameOptions(task="full-4") == GameOptions(4)
-    with pytest.raises(OptionError, match="full-3 decides num_players and side"):
-        GameOptions(4, task="full-3")
-
-
-def test_invalid_tasks_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"task must be one of duel-3, .* not 'chess'"):
-        Games(1, task="chess")
-    message = "openings alea-4/0 to alea-4/1279, those from alea-4/1024 held out, not "
-    for wrong in ("1280", "1279-1280", "5-4", "-1", "7-", "+7", "٣"):
-        with pytest.raises(OptionError, match=message + re.escape(f"'alea-4/{wrong}'")):
-            Games(1, task=f"alea-4/{wrong}")
-    with pytest.raises(OptionError, match="give no num_players, side, board or max_turns"):
-        GameOptions(3, task="alea-4")
     assert GameOptions(task="three-3").num_players == 3
-    with pytest.raises(OptionError, match="has 1024 openings"):
-        Opening("duel-3")
+
+
+THERE = "openings alea-4/0 to alea-4/1279, those from alea-4/1024 held out, not "
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Games(1, task="chess"), r"task must be one of duel-3, .* not 'chess'"),
+        *(
+            (
+                lambda name=f"alea-4/{wrong}": Games(1, task=name),
+                re.escape(f"{THERE}'alea-4/{wrong}'"),
+            )
+            for wrong in ("1280", "1279-1280", "5-4", "-1", "7-", "+7", "٣")
+        ),
+        (lambda: GameOptions(3, task="alea-4"), "give no num_players, side, board or max_turns"),
+        (lambda: GameOptions(4, task="full-3"), "full-3 decides num_players and side"),
+        (lambda: Opening("duel-3"), "has 1024 openings"),
+    ],
+)
+def test_invalid_tasks_are_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        call()

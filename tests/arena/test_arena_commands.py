@@ -84,14 +84,11 @@ def test_an_interrupted_evaluation_reports_the_finished_games(
 # ---- tournament ----
 
 
-@pytest.mark.usefixtures("in_this_process")
-def test_a_tournament_resumes_and_rates_a_new_entrant(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("in_this_process", "here")
+def test_a_tournament_resumes_and_rates_a_new_entrant(capsys: pytest.CaptureFixture[str]) -> None:
     """The same command resumes, the printed one repeats the games, and a new entrant is rated
     against the ladder.
     """
-    monkeypatch.chdir(tmp_path)
     size = "--players 3 --side back --max-turns 20"
     words = f"tournament random crowd hoard bidder {size} --paired-seeds 5 --out out"
     assert main_of(words) == 0

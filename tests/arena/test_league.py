@@ -1,5 +1,8 @@
 """Leagues: payoffs, mixtures, errors."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -50,11 +53,14 @@ def test_the_mixture_is_an_equilibrium(shares: list[list[float]], expected: list
     assert (league.mixture() @ league.shares[0]).min() == pytest.approx(0.5)
 
 
-def test_invalid_leagues_are_refused() -> None:
-    league = League(task="duel-3")
-    with pytest.raises(OptionError, match=r"^the league has no agents$"):
-        league.mixture()
-    with pytest.raises(OptionError, match=r"^kind must be one of nash, uniform, not 'best'$"):
-        league.mixture("best")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match=r"paired_seeds must be"):
-        League(["random", "random"], paired_seeds=0, task="duel-3")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda league: league.mixture(), "^the league has no agents$"),
+        (lambda league: league.mixture("best"), "^kind must be one of nash, uniform, not 'best'$"),
+        (lambda _: League(["random"] * 2, paired_seeds=0, task="duel-3"), "paired_seeds must be"),
+    ],
+)
+def test_invalid_leagues_are_refused(call: Callable[[Any], object], message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        call(League(task="duel-3"))

@@ -1,4 +1,4 @@
-"""A dataset's folder: reproducible shards, repairs, refused folders; and what the command writes."""
+"""A dataset's folder: reproducible shards, repairs, refused folders; and the command."""
 
 import json
 from pathlib import Path

@@ -346,15 +346,6 @@ def test_openspiels_random_bots_play_to_the_end(players: int) -> None:
     assert histories[0] == histories[1] != histories[2]
 
 
-def test_invalid_bots_and_positions_are_refused() -> None:
-    with pytest.raises(AgentError, match="no seat is to act"):
-        AgentBot("random", 1).step(loaded(3).new_initial_state())
-    with pytest.raises(AgentError, match="nobody"):
-        AgentBot("nobody")
-    with pytest.raises(ValueError, match="non-negative"):
-        AgentBot("random", -1)
-
-
 # ---- mistakes ----
 
 
@@ -377,9 +368,12 @@ def observed(state: Any, seat: int, recall: bool) -> None:
             for recall in (False, True)
         ),
         (10**9, lambda s: s.position.after(0), IllegalActionError, "the game is over"),
+        (None, lambda s: AgentBot("random", 1).step(s), AgentError, "no seat is to act"),
+        (None, lambda s: AgentBot("nobody"), AgentError, "nobody"),
+        (None, lambda s: AgentBot("random", -1), ValueError, "non-negative"),
     ],
 )
-def test_invalid_histories_are_refused(
+def test_invalid_histories_and_bots_are_refused(
     decisions: int | None, call: Callable[[Any], Any], error: type[Exception], message: str
 ) -> None:
     game = loaded(2, max_turns=1)

@@ -309,12 +309,26 @@ def snapshot(env: Any) -> tuple[Any, ...]:
     return *arrays, env.agent_selection, repr(told)
 
 
-@pytest.mark.parametrize("action", [0, 103, -1, 2**70, None, 1.0, True, "option A", [[1], [2, 3]]])
-def test_raw_env_refuses_illegal_actions_and_changes_nothing(action: Any) -> None:
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        *(
+            (lambda env, action=action: env.step(action), IllegalActionError, "action")
+            for action in (0, 103, -1, 2**70, None, 1.0, True, "option A", [[1], [2, 3]])
+        ),
+        *(
+            (lambda env, seed=seed: env.reset(seed=seed), OptionError, "seed")
+            for seed in (-1, 1.5, "1")
+        ),
+    ],
+)
+def test_raw_env_refuses_wrong_actions_and_seeds_and_changes_nothing(
+    call: Callable[[Any], object], error: type[Exception], message: str
+) -> None:
     env = started(reward="margin", decisions=2)  # a starting skyscraper is due, no option
     before = snapshot(env)
-    with pytest.raises(IllegalActionError):
-        env.step(action)
+    with pytest.raises(error, match=message):
+        call(env)
     assert snapshot(env) == before
 
 
@@ -344,12 +358,3 @@ def test_a_parallel_step_without_the_agent_to_act_says_so(seats: Any, given: str
     with pytest.raises(IllegalActionError, match=f"seat_1 is to act, but actions has only {given}"):
         env.step({f"seat_{seat}": 0 for seat in seats})
     assert snapshot(env.unwrapped) == before
-
-
-@pytest.mark.parametrize("seed", [-1, 1.5, "1"])
-def test_wrong_seeds_are_named_and_change_nothing(seed: Any) -> None:
-    env = started()
-    before = snapshot(env)
-    with pytest.raises(OptionError, match="seed"):
-        env.reset(seed=seed)
-    assert snapshot(env) == before

@@ -86,12 +86,11 @@ SPECS = [
 
 
 @pytest.fixture
-def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def theirs(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A foreign folder in the working directory, with a pickle in a checkpoint; beside it a module
     and a network, which a file may name only if it is in its own folder.
     """
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(here)
     monkeypatch.delitem(sys.modules, "hostile", raising=False)
     Path("theirs/inside").mkdir(parents=True)
     Path("hostile.py").write_text("import pathlib; pathlib.Path('mark').touch()\n")

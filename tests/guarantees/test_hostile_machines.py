@@ -1,5 +1,4 @@
-"""Machines with limits: quotas, no threads, no memory, no disk, other encodings, and interrupts.
-"""
+"""Machines with limits: quotas, no threads, no memory, no disk, other encodings, and interrupts."""
 
 import io
 import resource
@@ -207,18 +206,15 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.usefixtures("in_this_process", "here")
 @pytest.mark.parametrize(("words", "size", "file"), COMMANDS)
 def test_a_full_disk_names_the_file(
     words: str,
     size: int,
     file: str,
     limit: Callable[[int], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert main_of(f"{RECORD} -o game.jsonl") == 0
     limit(size)
     assert main_of(words) == 1

@@ -42,10 +42,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def texts(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def texts(written: Path, here: Path) -> None:
     """All of them in the working directory."""
-    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+    shutil.copytree(written, here, dirs_exist_ok=True)
 
 
 @pytest.mark.usefixtures("texts", "in_this_process")

@@ -84,17 +84,15 @@ def test_an_invalid_value_is_one_line_naming_the_option(
     main: Callable[[Sequence[str]], int],
     words: list[str],
     option: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    here: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Nothing is written."""
-    monkeypatch.chdir(tmp_path)
     assert main(words) == BAD_COMMAND
     output, errors = capsys.readouterr()
     assert (output, errors.count("\n")) == ("", 1)
     assert f"error: {option} must be " in errors
-    assert not [*tmp_path.iterdir()]
+    assert not [*here.iterdir()]
 
 
 def outputs() -> Iterator[Any]:
@@ -106,15 +104,11 @@ def outputs() -> Iterator[Any]:
                 yield pytest.param(main, wanted, id=" ".join(wanted))
 
 
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(("main", "words"), [*outputs()])
 def test_existing_files_are_replaced_only_with_replace(
-    main: Callable[[Sequence[str]], int],
-    words: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    main: Callable[[Sequence[str]], int], words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     Path("kept").write_text("what took a night")
     assert main(words) == BAD_DATA
     (line,) = capsys.readouterr().err.splitlines()

@@ -174,12 +174,12 @@ def test_a_missing_display_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None
 # ---- the commands show and film ----
 
 
+@pytest.mark.usefixtures("here")
 def test_show_and_film_draw_recorded_positions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert main_of("record --games 2 --seed 5 --max-turns 8 -o games.jsonl") == 0
-    game = Game.replay(records.nth_game(tmp_path / "games.jsonl", 2), 20)
+    game = Game.replay(records.nth_game("games.jsonl", 2), 20)
     which = "games.jsonl --game 2 --seat 1"
     assert main_of(f"show {which} --step 20") == 0
     players = "games.jsonl, game 2: random 1 and random 2"

@@ -262,21 +262,16 @@ class Evil:
     ],
 )
 def test_checkpoints_with_other_content_are_refused(
-    change: Callable[[dict[str, Any]], Any],
-    name: str,
-    folder: Path,
-    capsys: Capture,
-    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[dict[str, Any]], Any], name: str, folder: Path, here: Path, capsys: Capture
 ) -> None:
     """No code of theirs is run."""
-    monkeypatch.chdir(folder.parent)
     path = folder / CHECKPOINT
     state = unpacked(path.read_bytes()[len(MAGIC) + DIGEST :])
     change(state)
     body = packed(state)
     path.write_bytes(MAGIC + hashlib.sha256(body).digest() + body)
     assert name in refused(folder, capsys)
-    assert not (folder.parent / "unpickled").exists()
+    assert not (here / "unpickled").exists()
 
 
 def test_a_changed_opponent_is_refused_by_name(tmp_path: Path) -> None:

@@ -130,7 +130,9 @@ def test_target_kl_stops_an_update(limit: float, passes: int) -> None:
 
 
 def test_a_trained_start_skips_value_updates(tmp_path: Path) -> None:
-    """Value updates alone would damage the shared layers; the first steps are small."""
+    """Value updates alone would damage the shared layers; the first steps are small. All of the
+    file is restored.
+    """
     path = tmp_path / "model.npz"
     path.write_bytes(updated(begun(tiny(prior="greedy", value_updates=2)), 4).model())
     going_on = begun(
@@ -144,6 +146,8 @@ def test_a_trained_start_skips_value_updates(tmp_path: Path) -> None:
         )
     )
     assert not going_on.only_value
+    for name, array in Network.load(path).weights.items():
+        assert np.array_equal(going_on.frozen().weights[name], array)
     before = going_on.network.get_parameter("layers.actions.weight").detach().clone()
     going_on.update()
     assert going_on.optimiser.param_groups[0]["lr"] == pytest.approx(0.001)

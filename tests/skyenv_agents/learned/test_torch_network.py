@@ -15,7 +15,7 @@ from skyenv.rules.actions import NUM_ACTIONS
 from skyenv_agents import GreedyAgent
 from skyenv_agents.learned.architecture import Sizes
 from skyenv_agents.learned.layout import INPUTS, used_inputs
-from skyenv_agents.learned.networks import Network, NetworkAgent
+from skyenv_agents.learned.networks import NetworkAgent
 from skyenv_agents.learned.prior import prior_codes
 from skyenv_agents.learned.torch_network import LOWEST, PolicyNetwork, entropy, prefers_bfloat16
 
@@ -106,15 +106,6 @@ def test_omitted_inputs_change_neither_outputs_nor_gradients(
     for name, whole, part in zip(names, *found, strict=True):
         assert (whole - part).abs().max() <= 1e-4 * whole.abs().max(), name
         assert whole.any() or name in ("rest.prior_weight", "rest.prior_floor"), name
-
-
-def test_networks_are_restored_from_files(tmp_path: Path) -> None:
-    sizes = Sizes(12, 1, 4)
-    network, other = decided(sizes), PolicyNetwork(sizes, 0.0)
-    (tmp_path / "model.npz").write_bytes(network.frozen(ABOUT).to_bytes())
-    other.take(Network.load(tmp_path / "model.npz"))
-    state = other.state_dict()
-    assert all(torch.equal(state[name], tensor) for name, tensor in network.state_dict().items())
 
 
 def test_lost_units_come_back_and_hardly_change_an_output() -> None:

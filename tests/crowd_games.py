@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from scenario import stages
-from skyenv import Game, make_agent
+from skyenv import Board, Game, make_agent
 from skyenv.agents import Decisions, RandomAgent, decide_game
 from skyenv.agents.interface import Evaluations
 
@@ -31,11 +31,16 @@ def played(
     side: str = "front",
     turns: int = 500,
     agent: str = "crowd",
+    board: Board | None = None,
+    legal: bool = False,
 ) -> Game:
-    """Return a game of equal agents, complete or after some actions, of at most `turns` turns."""
-    game, player = Game(players, side, seed, max_turns=turns), make_agent(agent)
+    """Return a game of equal agents, complete or after some actions, of at most `turns` turns; its
+    record tells the legal actions on demand.
+    """
+    game, player = Game(players, side, seed, board=board, max_turns=turns), make_agent(agent)
     while not game.is_over and (actions is None or int(game.state["decisions"]) < actions):
-        game.play(decide_game(game, player))
+        was_legal = {"legal": game.legal_actions} if legal else {}
+        game.play(decide_game(game, player))[0].update(was_legal)
     return game
 
 

@@ -33,7 +33,7 @@ from skyenv.rules.components import (
     SET_SIZES,
     SIXTH,
 )
-from skyenv.rules.state import ALEA, NONE, PHASE_MOVE, PHASE_OPTION, GameRecord
+from skyenv.rules.state import ALEA, NONE, PHASE_MOVE, PHASE_OPTION, PHASES, GameRecord
 
 GAME_FIELDS = list(GameRecord.fields)
 TABLES = [(2, "front"), (3, "back"), (4, "front")]
@@ -126,6 +126,23 @@ def built_up(number: int) -> Game:
     game.state["floors"][number] = (12, 1, 3, 0, 0)
     game.refresh()
     return game
+
+
+def put(game: Game, fields: str) -> None:
+    """Put values into fields of the position, for :meth:`Game.refresh` to see: ``put(game,
+    "phase=bid owner.TSQ=1,-1,0,0,0 hand.0.5.1=20")``.
+    """
+    for field in fields.split():
+        name, text = field.split("=")
+        name, *place = name.split(".")
+        where: Any = (0, *map(_number, place), ...)
+        game.batch.state[name][where] = np.array([_number(word) for word in text.split(",")])
+
+
+def _number(word: str) -> int:
+    """The number of a phase or district, or of digits."""
+    words = PHASES if word in PHASES else DISTRICTS
+    return words.index(word) if word in words else int(word)
 
 
 def hand(game: Game, seat: int, **cards: list[int]) -> None:

@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from experiments.training import expert_iteration, train
+from experiments.training.curves import read_curve
 from processes import running, wait_until
 from skyenv import cli
 from skyenv.console.options import BAD_DATA, INTERRUPTED
 from skyenv.files import locked
+from trainings import without_time
 
 TRAINING = (
     "--games 12 --steps 24 --batch 64 --hidden 8 --blocks 1 --entity-dim 4 --minutes 0 "
@@ -83,11 +85,7 @@ def shards(folder: Path) -> dict[str, bytes]:
 
 def learned(folder: Path) -> tuple[bytes, list[dict[str, Any]]]:
     """A training's network and curve."""
-    points = [json.loads(line) for line in (folder / "curve.jsonl").read_text().splitlines()]
-    for point in points:
-        del point["seconds"], point["pace"]
-        point.pop("lost", None)
-    return (folder / "model.npz").read_bytes(), points
+    return (folder / "model.npz").read_bytes(), without_time(read_curve(folder))
 
 
 WORKS = {

@@ -4,38 +4,18 @@ import io
 import json
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
+from crowd_games import played
 from skyenv import records
-from skyenv.agents import decide_game, make_agent
-from skyenv.engine.game import Game
 from skyenv.errors import RecordError
 
 TABLES = [(2, "front"), (3, "back")]
 BASE = 3  # players of the base record
-
-
-def played(
-    players: int = 3,
-    side: str = "front",
-    seed: int = 1,
-    *,
-    agent: str = "random",
-    max_turns: int = 500,
-    actions: int | None = None,
-    legal: bool = False,
-    board: Any = None,
-) -> Game:
-    """A game after some actions of an agent, or at its end."""
-    game = Game(players, side, seed, board=board, max_turns=max_turns)
-    player = make_agent(agent)
-    while not game.is_over and actions != 0:
-        was_legal = {"legal": game.legal_actions} if legal else {}
-        game.play(decide_game(game, player))[0].update(was_legal)
-        actions = None if actions is None else actions - 1
-    return game
+# A line's change into it and itself once more.
+TWICE: Final = [..., ...]
 
 
 def lines_of(text: str) -> list[Any]:
@@ -67,15 +47,27 @@ def at(lines: list[Any], event: str, **fields: Any) -> int:
     raise AssertionError(f"no {event} with {fields}")
 
 
+def change_line(lines: list[Any], place: Any, change: Any) -> int:
+    """Change a line; the index of the line to blame."""
+    where = at(lines, place) if isinstance(place, str) else place
+    index: int = where(lines) if callable(where) else where % len(lines)
+    if isinstance(change, dict):
+        lines[index].update(change)
+    elif callable(change):
+        change(lines[index])
+    else:
+        instead = [change] if isinstance(change, str) else change
+        lines[index : index + 1] = [lines[index] if line is ... else line for line in instead]
+    return index + int(change == TWICE)
+
+
 @cache
 def base_record() -> list[Any]:
     """The lines, not to be changed, of a sound game that has every kind of line that a game of
     three can have before its end.
     """
     for seed in range(200):
-        lines = lines_of(
-            played(BASE, seed=seed, agent="crowd", legal=True, max_turns=200).to_record()
-        )
+        lines = lines_of(played(BASE, seed, legal=True, turns=200).to_record())
         kinds = {line.get("event") for line in lines}
         if {"top", "black", "tile to park", "auction", "won", "stop", "vp", "park", "end"} <= kinds:
             return lines

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recorded import as_text, at, base_record, error_of, played
+from recorded import as_text, at, base_record, error_of
 
+from crowd_games import played
 from skyenv import records
 from skyenv.engine.game import Game
 from skyenv.errors import OptionError, RecordError
@@ -39,7 +40,7 @@ def test_agents_must_be_one_text_per_seat(agents: list[Any]) -> None:
 
 
 def test_games_are_streamed_and_unread_lines_skipped() -> None:
-    text = "".join(played(players, max_turns=4).to_record() for players in (2, 3, 4))
+    text = "".join(played(players, turns=4).to_record() for players in (2, 3, 4))
     stream = io.StringIO(text[:-1])  # the last newline may be missing
     numbers = [text[: match.start()].count("\n") + 1 for match in re.finditer(r'\{"format"', text)]
     places = []
@@ -52,7 +53,7 @@ def test_games_are_streamed_and_unread_lines_skipped() -> None:
 
 
 def test_paths_and_text_and_binary_streams_read_alike(tmp_path: Path) -> None:
-    game = played(2, max_turns=6)
+    game = played(2, turns=6)
     path = tmp_path / "game.jsonl"
     text = game.to_record()
     path.write_bytes(text.encode("utf-8"))
@@ -65,11 +66,11 @@ def test_missing_games_are_errors() -> None:
     """Files: tests/test_cli.py."""
     for number, message in ((2, "game 2: the record has 1"), (0, "game")):
         with pytest.raises(OptionError, match=message):
-            Game.from_record(played(2, max_turns=4).to_record(), number)
+            Game.from_record(played(2, turns=4).to_record(), number)
 
 
 def test_errors_in_a_part_name_the_line_of_the_whole_file() -> None:
-    head = "\n".join([*played(max_turns=3).to_record().splitlines()[:2], "{"])
+    head = "\n".join([*played(turns=3).to_record().splitlines()[:2], "{"])
     (lines,) = records.iter_games(io.StringIO(head.rpartition("\n")[0]), first_line=101)
     assert (lines.header.number, lines.setup.number) == (101, 102)
     (lines,) = (next(records.iter_games(io.StringIO(head), first_line=101)),)
@@ -105,8 +106,8 @@ class Endless(io.RawIOBase):
 @pytest.mark.compiled
 def test_memory_does_not_grow_with_the_length_of_a_game() -> None:
     peaks = []
-    for max_turns in (50, 300):
-        stream = io.StringIO(played(3, agent="hoard", max_turns=max_turns).to_record())
+    for turns in (50, 300):
+        stream = io.StringIO(played(3, agent="hoard", turns=turns).to_record())
         tracemalloc.start()
         records.verify(stream)
         peaks.append(tracemalloc.get_traced_memory()[1])

@@ -9,8 +9,19 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
-from recorded import BASE, TABLES, as_text, at, base_record, error_of, lines_of, played
+from recorded import (
+    BASE,
+    TABLES,
+    TWICE,
+    as_text,
+    at,
+    base_record,
+    change_line,
+    error_of,
+    lines_of,
+)
 
+from crowd_games import played
 from fuzz import wrong_line
 from judging import shuffled_rings
 from referee import check_record
@@ -37,8 +48,8 @@ def test_a_game_is_restored_from_its_record(players: int, side: str, actions: in
     """
     agent = ("random", "crowd", "hoard")[players - 2]
     board = shuffled_rings(random.Random(players), side)
-    options: dict[str, Any] = {"agent": agent, "max_turns": 40, "legal": players == 3}
-    game = played(players, side, 2, actions=actions, board=board, **options)
+    options: dict[str, Any] = {"agent": agent, "turns": 40, "legal": players == 3}
+    game = played(players, 2, actions, side, board=board, **options)
     text, names = game.to_record([agent] * players), [agent] * players
     again = Game.from_record(text)
     assert again == game
@@ -56,7 +67,7 @@ def test_a_game_is_restored_from_its_record(players: int, side: str, actions: in
 @pytest.mark.compiled
 def test_records_without_or_with_another_seed_can_be_replayed() -> None:
     """Only a seed that decides the game is written again; others may be another generator's."""
-    lines = lines_of(played(2, agent="crowd", seed=3, max_turns=60).to_record())
+    lines = lines_of(played(2, seed=3, turns=60).to_record())
     for seed in (None, 3, 4, 2**63 - 1):
         lines[0]["seed"] = seed
         again = Game.from_record(as_text(lines))
@@ -66,7 +77,7 @@ def test_records_without_or_with_another_seed_can_be_replayed() -> None:
 
 @pytest.mark.compiled
 def test_a_seed_refuted_by_later_chance_is_dropped() -> None:
-    game = played(3, seed=3, agent="crowd", actions=40)
+    game = played(3, seed=3, actions=40)
     while len(outcomes := game.chance_ahead(game.legal_actions[0])) < 2:
         game.play(game.legal_actions[0])
     own = game.copy().play(game.legal_actions[0])
@@ -81,7 +92,7 @@ def test_a_seed_refuted_by_later_chance_is_dropped() -> None:
 
 
 def test_key_order_and_white_space_do_not_matter() -> None:
-    text = played(4, "back", max_turns=30).to_record()
+    text = played(4, side="back", turns=30).to_record()
     lines = [dict(reversed(line.items())) for line in lines_of(text)]
     lines[1]["hands"] = [dict(reversed(hand.items())) for hand in lines[1]["hands"]]
     shuffled = [json.dumps(line, separators=(",", "  :")) for line in lines]
@@ -91,7 +102,7 @@ def test_key_order_and_white_space_do_not_matter() -> None:
 @pytest.mark.compiled
 def test_replay_restores_the_position_of_every_step() -> None:
     """Also if later lines are damaged."""
-    full = played(3, "back", agent="crowd", max_turns=40).to_record()
+    full = played(3, side="back", turns=40).to_record()
     game, step = Game(3, "back", 1, max_turns=40), 0
     for line in lines_of(full)[2:]:
         if line["event"] == "action":
@@ -111,7 +122,7 @@ def test_replay_restores_the_position_of_every_step() -> None:
 
 
 def test_verify_counts_games_and_actions_and_reports_progress() -> None:
-    text = "".join(played(2, seed=seed, max_turns=5).to_record() for seed in range(3))
+    text = "".join(played(2, seed=seed, turns=5).to_record() for seed in range(3))
     summaries: list[records.VerifySummary] = []
     summary = records.verify(io.StringIO(text), summaries.append)
     assert summary == records.VerifySummary(3, text.count('"event": "action"'))
@@ -142,7 +153,6 @@ def test_golden_records_are_reproduced_from_seeds_and_actions(
 # ---- damaged records ----
 
 DELETED: Final[list[Any]] = []
-TWICE: Final = [..., ...]
 
 
 class Damage(NamedTuple):
@@ -159,20 +169,6 @@ class Damage(NamedTuple):
     place: int | str | Callable[[list[Any]], int]
     change: Any
     message: str
-
-
-def change_line(lines: list[Any], place: Any, change: Any) -> int:
-    """Change a line; the index of the line to blame."""
-    where = at(lines, place) if isinstance(place, str) else place
-    index: int = where(lines) if callable(where) else where % len(lines)
-    if isinstance(change, dict):
-        lines[index].update(change)
-    elif callable(change):
-        change(lines[index])
-    else:
-        instead = [change] if isinstance(change, str) else change
-        lines[index : index + 1] = [lines[index] if line is ... else line for line in instead]
-    return index + int(change == TWICE)
 
 
 def option_c(lines: list[Any]) -> int:
@@ -389,7 +385,7 @@ def test_impossible_cards_of_alea_are_refused(
 
 def test_the_cards_of_alea_are_blamed_rather_than_the_shuffle_that_they_imply() -> None:
     """Without the impossible card she turns up fewer, and no shuffle is due before her line."""
-    lines = lines_of(played(2, seed=17, max_turns=60).to_record())
+    lines = lines_of(played(2, seed=17, turns=60, agent="random").to_record())
     assert (lines[219]["cards"], lines[403], lines[404]["event"]) == (
         [5, 4, 4],
         {"event": "shuffle"},

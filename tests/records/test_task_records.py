@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded import as_text, error_of, lines_of
+from recorded import as_text, change_line, error_of, lines_of
 
 from referee import Refutation, check_record
 from skyenv import Game, records
@@ -122,11 +122,8 @@ def test_damaged_records_give_one_error_with_the_line(
     place: int, change: Any, message: str
 ) -> None:
     lines = lines_of(base())
-    if callable(change):
-        change(lines[place])
-    else:
-        lines[place].update(change)
+    number = change_line(lines, place, change) + 1
     error = error_of(as_text(lines))
-    assert error.line == place % len(lines) + 1
+    assert error.line == number
     assert re.search(message, str(error))
     assert len(str(error)) < 600

@@ -4,10 +4,9 @@ import json
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 
-from scenario import TABLES, stages
+from scenario import TABLES, put, stages
 from skyenv import ACTION_NAMES, Game, IllegalActionError
 from skyenv.engine.events import action_event
 from skyenv.render.reasons import reason, why_illegal
@@ -21,8 +20,6 @@ from skyenv.render.words import (
     situation,
 )
 from skyenv.rules.actions import ACTION_NUMBERS, NUM_ACTIONS
-from skyenv.rules.components import DISTRICTS
-from skyenv.rules.state import PHASES
 from test_rule_ids import rule_ids
 
 AGENTS = ["greedy", None, "you"]
@@ -301,27 +298,16 @@ SHORT = {
 }
 
 
-def number(word: str) -> int:
-    """Return the number of a phase or district, or of digits."""
-    words = PHASES if word in PHASES else DISTRICTS
-    return words.index(word) if word in words else int(word)
-
-
 def table(fields: str) -> Game:
     """Return a 3-player game with seat 0 to act on an empty board, without businesses and cards
-    except those of the fields: ``name.index=values``.
+    except those of the fields.
     """
     game = Game(3, seed=1)
     while game.phase == "start":
         game.play(game.legal_actions[0])
     state: Any = game.state
     state["owner"], state["floors"], state["tiles"], state["hand"], state["known"] = -1, 0, 0, 0, 0
-    for field in " ".join(SHORT.get(word, word) for word in fields.split()).split():
-        name, text = field.split("=")
-        name, *place = name.split(".")
-        values = np.array([number(word) for word in text.split(",")])
-        where: Any = (0, *map(number, place), ...)
-        game.batch.state[name][where] = values
+    put(game, " ".join(SHORT.get(word, word) for word in fields.split()))
     game.refresh()
     return game
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Final
 from unittest.mock import Mock
 
 from skyenv import cli
+from skyenv.files import LOCK
 from skyenv.work import Job, Pool
 from skyenv.work.pool import portable
 
@@ -28,6 +29,15 @@ LONGEST: Final = 600.0
 
 # Variables beside those of this process; None: without it.
 Environment = Mapping[str, str | None] | None
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """All files in a folder but its lock, by their path in it."""
+    return {
+        str(file.relative_to(path)): file.read_bytes()
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and file.name != LOCK
+    }
 
 
 def python(

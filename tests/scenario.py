@@ -120,10 +120,8 @@ def built_up(number: int) -> Game:
     businesses.
     """
     game = Game(2, seed=1)
-    game.state["tiles"][number] = 0
-    game.state["tiles"][number, 4] = (1, 0, 1, 0)
-    game.state["owner"][number] = (0, 1, ALEA, NONE, NONE)
-    game.state["floors"][number] = (12, 1, 3, 0, 0)
+    put(game, f"tiles.{number}=0 tiles.{number}.4=1,0,1,0")
+    put(game, f"owner.{number}=0,1,4,-1,-1 floors.{number}=12,1,3,0,0")
     game.refresh()
     return game
 

@@ -20,6 +20,8 @@ def test_public_names_are_exactly_those_of_all() -> None:
     assert len(skyenv.__all__) == len(OFFERED)
     assert skyenv.NUM_ACTIONS == len(skyenv.ACTION_NAMES) == 103
     assert skyenv.__version__[0].isdigit()
+    parameters = list(inspect.signature(skyenv.Games).parameters)  # as help() shows them
+    assert parameters[:3] == ["num_games", "num_players", "side"]
 
 
 def test_every_error_is_a_skyenv_error_and_value_error() -> None:

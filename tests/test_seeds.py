@@ -1,7 +1,6 @@
 """Ranges of seeds by purpose, programs that keep to them, and agents' random numbers."""
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from skyenv.engine.game import Game
 from skyenv.engine.games import Games
 from skyenv.errors import OptionError
 from skyenv.rules.chacha import chacha
-from skyenv.rules.compiling import COMPILED
+from skyenv.rules.compiling import entry_point
 from skyenv.seeds import EVALUATION, HIGHEST_SEED, LADDERS, TRAINING, fresh_seed, secret_seeds
 
 RANGES = {
@@ -114,14 +113,9 @@ def test_programs_use_seeds_of_their_own_range(
 # ---- agents' random numbers (INF-2): ChaCha of the seed, a secret, the decision and a salt ----
 
 
-@cache
-def callable_chacha() -> Any:
-    """The function; compiled once, if rules are."""
-    if not COMPILED:
-        return chacha
-    import numba
-
-    return numba.njit(lambda key, block, rounds: chacha(key, block, rounds))
+@entry_point("ChaCha")
+def chacha_word(key: tuple[int, ...], block: tuple[int, ...], rounds: int) -> int:
+    return chacha(key, block, rounds)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +137,7 @@ def callable_chacha() -> Any:
 def test_chacha_is_the_published_function(
     key: tuple[int, ...], block: tuple[int, ...], rounds: int, word: int
 ) -> None:
-    assert callable_chacha()(key, block, rounds) == word
+    assert chacha_word(key, block, rounds) == word
 
 
 def reference(seed: int, agent_seed: int | None, decisions: int, salt: int) -> float:
@@ -151,7 +145,7 @@ def reference(seed: int, agent_seed: int | None, decisions: int, salt: int) -> f
     words = (seed % 2**32, (seed >> 32) % 2**32)
     secret = (0, 0, 0) if agent_seed is None else (agent_seed % 2**32, agent_seed >> 32, 1)
     block = (decisions, salt % 2**32, salt >> 32, 0)
-    return int(callable_chacha()((*words, *secret, 0, 0, 0), block, 12)) / 2**32
+    return chacha_word((*words, *secret, 0, 0, 0), block, 12) / 2**32
 
 
 @pytest.mark.parametrize("agent_seed", [None, 0, 5, HIGHEST_SEED])

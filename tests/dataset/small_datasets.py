@@ -5,7 +5,6 @@ from pathlib import Path
 from skyenv.dataset.folder import Plan
 from skyenv.dataset.folder import write as write_dataset
 from skyenv.dataset.sources import Matches
-from skyenv.files import LOCK
 
 
 def matches(
@@ -24,12 +23,3 @@ def write(plan: Plan, path: Path) -> Path:
     """A dataset, with the fixture `in_this_process` made in this process."""
     assert write_dataset(plan, path) is not None
     return path
-
-
-def contents(path: Path) -> dict[str, bytes]:
-    """All files in a folder, by their path in it."""
-    return {
-        str(file.relative_to(path)): file.read_bytes()
-        for file in sorted(path.rglob("*"))
-        if file.is_file() and file.name != LOCK
-    }

@@ -1,4 +1,4 @@
-"""The comparison of algorithms in bidding tasks."""
+"""The comparison of algorithms in bidding tasks, and figures of the game."""
 
 import itertools
 import sys
@@ -9,11 +9,14 @@ import pytest
 
 from experiments.benchmarks import algorithms
 from experiments.benchmarks.algorithms import AlgorithmsOptions
+from experiments.benchmarks.game import Bidding
 from experiments.benchmarks.learners import ALGORITHMS, Answer, Learner, Problem
 from experiments.benchmarks.mccfr import Sampler
+from experiments.benchmarks.tasks import play, pure_loss
 from experiments.figures import read
 from policies import uniform_policy
-from skyenv.agents import CallableAgent
+from skyenv.agents import CallableAgent, make_agent
+from skyenv.arena.matches import play_game, play_games
 from skyenv.engine.openings import measured
 from skyenv.files import read_json
 from skyenv.solving.best_response import Evaluator, Policy
@@ -148,3 +151,40 @@ def test_networks_learn(name: str) -> None:
     problem = Problem("duel-3", 1, 16_000, [*map(Opening, measured("duel-3", 8))])
     points = [point["nash_conv"] for point, _ in algorithms.judged(ALGORITHMS[name], problem)]
     assert np.mean(points[-1]) < 0.9 * np.mean(points[0])
+
+
+# ---- figures of the game: auctions, losses and pure policies ----
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("players", [2, 3])
+def test_auctions_are_counted_from_events(players: int) -> None:
+    agent, bidding = make_agent("greedy"), Bidding()
+    play_games([agent], np.zeros((3, players), int), np.arange(3), onlooker=bidding)
+    seen = bidding.columns()
+    for seed in range(3):
+        events = play_game([agent] * players, seed).events
+        here = seen["match"] == seed
+        wins = here & seen["wins"]
+        won = [
+            event for event in events if event["event"] == "won" and event["seat"] in range(players)
+        ]
+        assert seen["begins"][here].sum() == sum(event["event"] == "auction" for event in events)
+        assert seen["total"][wins].tolist() == [event["total"] for event in won]
+        assert seen["seat"][wins].tolist() == [event["seat"] for event in won]
+        assert (seen["vp"][seen["builds"]] > 0).all()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["duel-3/0", "alea-3/1"])
+def test_losses_of_single_actions_sum_to_the_total(name: str) -> None:
+    opening = Opening(name)
+    policy = policy_of(make_agent("greedy"), opening).policy
+    columns = play(opening, policy)
+    assert columns.pop("NashConv") == pytest.approx(sum(columns.values()))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("name", "loss"), [("bluff-2/1026", 0), ("duel-3/1034", 1.204)])
+def test_pure_policies_lose_less_than_a_purified_equilibrium(name: str, loss: float) -> None:
+    assert pure_loss(Opening(name).tree) == pytest.approx(loss, abs=0.01)

@@ -14,7 +14,7 @@ import pytest
 
 from experiments.training import expert_iteration, train
 from experiments.training.curves import read_curve
-from processes import running, wait_until
+from processes import contents, running, wait_until
 from skyenv import cli
 from skyenv.console.options import BAD_DATA, INTERRUPTED
 from skyenv.files import locked
@@ -77,12 +77,6 @@ def filled(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def shards(folder: Path) -> dict[str, bytes]:
-    """A dataset's files."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
 def learned(folder: Path) -> tuple[bytes, list[dict[str, Any]]]:
     """A training's network and curve."""
     return (folder / "model.npz").read_bytes(), without_time(read_curve(folder))
@@ -141,7 +135,7 @@ WORKS = {
         "dataset random --games 40 --shard-games 2 --max-turns 6 --workers 1 -o {folder}",
         "dataset random --games 40 --shard-games 2 --max-turns 6 --workers 1 -o {folder}",
         "parquet/00001.parquet",
-        shards,
+        contents,
         "interrupted; the same command goes on",
         quick=(signal.SIGKILL,),
     ),

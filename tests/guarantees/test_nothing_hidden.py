@@ -92,7 +92,6 @@ def openspiel(game: Game, seat: int) -> list[Any]:
 def page(game: Game, seat: int) -> str:
     """Return the payload of a player."""
     from skyenv.page.view.payloads import SeatView
-    from skyenv.render.text import text
 
     seen = [
         SeatView(game, seat, NAMES[: game.num_players], narrow=narrow).payload()

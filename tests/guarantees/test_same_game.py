@@ -1,4 +1,5 @@
-"""Equal seeds and decisions give equal games in every interface, and in copies.
+"""Equal seeds and decisions give equal games in every interface, and in copies; infos have the same
+keys, types and shapes everywhere.
 
 Plain Python's games are compared in tests/test_uncompiled.py, a GPU's in tests/cuda.
 """
@@ -9,8 +10,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
-from interfaces import INTERFACES, OneGame, Walk, begun, walked
+from interfaces import INTERFACES, Interface, OneGame, Walk, begun, choices, walked
 
 TABLES = [(2, "front"), (3, "back"), (4, "front")]
 SOME = TABLES[1:2]
@@ -65,3 +67,30 @@ def test_a_copy_continues_like_the_original_and_independently(
         assert walk + walked(twin) == whole
     assert walk == whole
     assert twin.ended() == table.ended()
+
+
+# ---- infos: one contract, as libraries write them into arrays and tensors ----
+
+
+WITH_INFOS = [name for name in INTERFACES if INTERFACES[name].infos is not Interface.infos]
+
+
+@pytest.mark.parametrize("name", WITH_INFOS)
+def test_infos_have_the_same_keys_types_and_shapes_at_every_step(
+    name: str,
+) -> None:
+    """From reset to the end; only numbers and arrays of numbers."""
+    table = begun(name, 2, "front", max_turns=20)
+    forms, ends, asked = set(), set(), table.asked()
+    while True:
+        for info in table.infos():
+            forms.add(tuple((key, value.dtype, value.shape) for key, value in info.items()))
+            ends |= set(np.atleast_1d(info["end_reason"]).tolist())
+        if asked is None:
+            break
+        _, observation, mask = asked
+        table.play(int(choices(observation[None], mask[None])[0]))
+        asked = table.asked()
+    (form,) = forms
+    assert {kind.kind for _, kind, _ in form} <= {"i", "f", "b"}
+    assert ends > {0}

@@ -1,6 +1,5 @@
 """Unknown options of every interface: one line with the interface's name and a similar option."""
 
-import inspect
 import re
 from collections.abc import Callable
 from functools import partial
@@ -54,8 +53,3 @@ def test_an_unknown_option_is_named_with_a_similar_one(interface: str) -> None:
     refused = f"{name} got an unexpected keyword argument 'xyz'"
     with pytest.raises(TypeError, match=f"{re.escape(refused)}; choose from .*{own}"):
         make(xyz=1)
-
-
-def test_signatures_are_those_that_the_interfaces_declare() -> None:
-    """For ``help()`` and editors."""
-    assert list(inspect.signature(Games).parameters)[:3] == ["num_games", "num_players", "side"]

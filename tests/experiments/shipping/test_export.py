@@ -1,7 +1,8 @@
-"""Export of trained agents into the package."""
+"""Export of trained agents into the package, and fitting of the network for leaves."""
 
 import hashlib
 import json
+import re
 import shlex
 from itertools import pairwise
 from pathlib import Path
@@ -12,12 +13,14 @@ import pytest
 
 from experiments.shipping import export
 from experiments.shipping.export import ExportConfig
+from experiments.shipping.fit_leaves import main
 from experiments.training import best_response, expert_iteration
 from experiments.training.config import Config
 from experiments.training.curves import read_curve
 from skyenv.console.options import Help, parse
 from skyenv.errors import CheckpointError, OptionError
 from skyenv_agents.learned.networks import Network
+from skyenv_agents.search.leaf_network import SHAPES
 from trainings import tiny
 
 
@@ -115,3 +118,21 @@ def test_unfinished_and_unsuitable_runs_are_refused(
     with pytest.raises(error, match=message):
         export.export(asked(tmp_path, tmp_path))
     assert not (tmp_path / "agents").exists()
+
+
+# ---- the network for leaves ----
+
+
+@pytest.mark.long  # compiles for 15 s
+def test_the_leaf_network_fits_the_outcomes_of_positions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its loss on held-out positions is below that of a constant prediction."""
+    options = ["--players", "2", "--positions", "3000", "--epochs", "4", "--out", str(tmp_path)]
+    assert main(options) == 0
+    out = capsys.readouterr().out
+    found = re.search(r"2 players, loss on 300 held-out positions: ([.\d]+)", out)
+    assert found is not None
+    assert float(found[1]) < 0.6 < np.log(2)
+    with np.load(tmp_path / "2-players.npz") as file:
+        assert {name: file[name].shape for name in file} == SHAPES

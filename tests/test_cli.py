@@ -139,72 +139,73 @@ def test_the_console_script_searches_the_working_directory(tmp_path: Path) -> No
 
 # ---- mistakes ----
 
-PLAYED_OR_RECORDED = "name either AGENTs or --records, not both"
-WRONG_COMMANDS = [
-    ("dance", "there is no command 'dance'; choose from record, verify"),
-    ("evalute", "there is no command 'evalute'; did you mean evaluate"),
-    ("train", "a clone's trainer is python -m experiments.training.train"),
-    ("verify", "FILE is required: the record"),
-    ("record", "-o/--output is required: the file to write"),
-    ("record -o out --agents nobody", "nobody"),
-    ("record -o out --agents random,random,random", "agents names 3; it must be one, or one for"),
-    ("record -o out --agents ,", "unknown agent ''"),
-    ("record -o out --agents no.such.module:Name", "no.such.module"),
-    ("record -o out --game 3", "--game"),
-    ("show games.jsonl --seat 3", "seat must be a whole number from 0 to 1"),
-    ("show games.jsonl --seat 3 --svg out", "seat must be a whole number from 0 to 1"),
-    ("show games.jsonl --game 4", "no game 4: the record has 3"),
-    ("show games.jsonl --step 100000", "no step 100000"),
-    ("film games.jsonl", "-o/--output is required"),
-    ("film games.jsonl -o out", "path must be a .gif file"),
-    ("film games.jsonl -o out.gif --from 9 --to 8", "give no picture"),
-    ("film games.jsonl -o out.gif --from 9999", "there is no step 9999"),
-    ("analyse games.jsonl --game 4", "no game 4: the record has 3"),
-    ("evaluate", "AGENT is required"),
-    ("evaluate nobody", "unknown agent 'nobody'"),
-    ("tournament random --out out", "needs at least 2 agents"),
-    ("tournament random random --out out", "agents must have different names"),
-    ("tournament random crowd --ladder x", "--ladder requires --add"),
-    ("tournament --add random crowd", "the ladder's modules and checkpoints, []"),
-    ("dataset random", "-o/--out is required: folder of the dataset"),
-    ("dataset -o out", PLAYED_OR_RECORDED),
-    ("dataset random --records y -o out", PLAYED_OR_RECORDED),
-    (
-        "dataset --records y -o out --players 3 --max-turns 9",
-        "combined with --players, --max-turns\n",
-    ),
-    ("dataset nobody -o out", "unknown agent 'nobody'"),
-    ("exploitability", "name an agent to exploit, or a file to --check"),
-    ("exploitability greedy --samples 31", "samples must be even and at least 32, not 31"),
-    ("exploitability greedy --samples 1", "0.28 VP for 3.20"),
-    ("analyse task.jsonl", "only whole games can be analysed, not task"),
-]
-BAD_FILES = [
-    ("verify nothing.jsonl", "nothing.jsonl: No such file"),
-    ("show nothing.jsonl", "nothing.jsonl: No such file"),
-    ("verify .", "directory"),
-    ("verify empty", "line 1: the record is empty"),
-    ("show board.toml", "line 1: no JSON object"),
-    ("show games.jsonl --svg a.svg --png nowhere/a.png", "a.png: No such file"),
-    ("record -o nowhere/out.jsonl", "out.jsonl: No such file"),
-    ("record -o .", "directory"),
-    ("record -o out --board nothing.toml", "nothing.toml"),
-    ("record -o out --board board.toml", "district TSQ"),
-    ("analyse board.toml", "line 1: no JSON object"),
-    ("evaluate greedy --against nowhere.zip", "nowhere.zip"),
-    ("evaluate random --json nowhere/f", "nowhere/f: No such file"),
-    ("tournament --add random --ladder nowhere", "nowhere: No such file"),
-    ("tournament random crowd --out /dev/null/x", "Not a directory"),
-    ("dataset --records nowhere -o out", "nowhere: No such file"),
-    ("exploitability --check nowhere", "nowhere: No such file"),
-]
+# Words of commands, and what is told of them.
+WRONG_COMMANDS = """
+dance | there is no command 'dance'; choose from record, verify
+evalute | there is no command 'evalute'; did you mean evaluate
+train | a clone's trainer is python -m experiments.training.train
+verify | FILE is required: the record
+record | -o/--output is required: the file to write
+record -o out --agents nobody | nobody
+record -o out --agents random,random,random | agents names 3; it must be one, or one for
+record -o out --agents , | unknown agent ''
+record -o out --agents no.such.module:Name | no.such.module
+record -o out --game 3 | --game
+show games.jsonl --seat 3 | seat must be a whole number from 0 to 1
+show games.jsonl --seat 3 --svg out | seat must be a whole number from 0 to 1
+show games.jsonl --game 4 | no game 4: the record has 3
+show games.jsonl --step 100000 | no step 100000
+film games.jsonl | -o/--output is required
+film games.jsonl -o out | path must be a .gif file
+film games.jsonl -o out.gif --from 9 --to 8 | give no picture
+film games.jsonl -o out.gif --from 9999 | there is no step 9999
+analyse games.jsonl --game 4 | no game 4: the record has 3
+evaluate | AGENT is required
+evaluate nobody | unknown agent 'nobody'
+tournament random --out out | needs at least 2 agents
+tournament random random --out out | agents must have different names
+tournament random crowd --ladder x | --ladder requires --add
+tournament --add random crowd | the ladder's modules and checkpoints, []
+dataset random | -o/--out is required: folder of the dataset
+dataset -o out | name either AGENTs or --records, not both
+dataset random --records y -o out | name either AGENTs or --records, not both
+dataset nobody -o out | unknown agent 'nobody'
+exploitability | name an agent to exploit, or a file to --check
+exploitability greedy --samples 31 | samples must be even and at least 32, not 31
+exploitability greedy --samples 1 | 0.28 VP for 3.20
+analyse task.jsonl | only whole games can be analysed, not task
+"""
+BAD_FILES = """
+verify nothing.jsonl | nothing.jsonl: No such file
+show nothing.jsonl | nothing.jsonl: No such file
+verify . | directory
+verify empty | line 1: the record is empty
+show board.toml | line 1: no JSON object
+show games.jsonl --svg a.svg --png nowhere/a.png | a.png: No such file
+record -o nowhere/out.jsonl | out.jsonl: No such file
+record -o . | directory
+record -o out --board nothing.toml | nothing.toml
+record -o out --board board.toml | district TSQ
+analyse board.toml | line 1: no JSON object
+evaluate greedy --against nowhere.zip | nowhere.zip
+evaluate random --json nowhere/f | nowhere/f: No such file
+tournament --add random --ladder nowhere | nowhere: No such file
+tournament random crowd --out /dev/null/x | Not a directory
+dataset --records nowhere -o out | nowhere: No such file
+exploitability --check nowhere | nowhere: No such file
+"""
+EXCLUSIVE = (
+    "dataset --records y -o out --players 3 --max-turns 9",
+    "with --players, --max-turns\n",
+)
 
 
 @pytest.mark.parametrize(
     ("words", "complaint", "code"),
     [
-        *((*case, BAD_COMMAND) for case in WRONG_COMMANDS),
-        *((*case, BAD_DATA) for case in BAD_FILES),
+        *((*line.split(" | "), BAD_COMMAND) for line in WRONG_COMMANDS.strip().splitlines()),
+        *((*line.split(" | "), BAD_DATA) for line in BAD_FILES.strip().splitlines()),
+        (*EXCLUSIVE, BAD_COMMAND),
     ],
 )
 def test_errors_are_one_line_and_precede_any_output(

@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pytest
 from recorded import (
@@ -155,22 +155,6 @@ def test_golden_records_are_reproduced_from_seeds_and_actions(
 DELETED: Final[list[Any]] = []
 
 
-class Damage(NamedTuple):
-    """A change to one line of the base record, and what the message says of it.
-
-    Attributes:
-        place: the line: its index, its event, or a function that finds its index.
-        change: fields to set; a function that changes it; a text, or a list of lines, that stand
-            instead of it, in which ``...`` is the line itself.
-        message: a pattern.
-    """
-
-    name: str
-    place: int | str | Callable[[list[Any]], int]
-    change: Any
-    message: str
-
-
 def option_c(lines: list[Any]) -> int:
     """The first action C."""
     return at(lines, "action", name="option C")
@@ -207,99 +191,101 @@ def one_vp_more(line: Any) -> None:
 
 
 RING = ["green", "violet", "brown", "orange", "gray"]
-DAMAGES = [
+# Changes to one line of the base record, and patterns of what the message says of them. The line:
+# its index, its event, or a function that finds its index. The change: fields to set; a function
+# that changes it; a text, or a list of lines, that stand instead of it, in which ``...`` is the
+# line.
+DAMAGES: dict[str, tuple[int | str | Callable[[list[Any]], int], Any, str]] = {
     # the header
-    Damage("unknown format", 0, {"format": "other"}, '"format" must be .*skyenv-record'),
-    Damage("newer version", 0, {"version": 2, "new": 1}, '"version" must be'),
-    Damage("version is true", 0, {"version": True}, '"version" must be'),
-    Damage("five players", 0, {"players": 5}, '"players" must be an integer from 2 to 4, not 5'),
-    Damage("players is true", 0, {"players": True}, '"players" must be'),
-    Damage("players is huge", 0, {"players": 10**300}, '"players" must be'),
-    Damage("third side", 0, {"side": "edge"}, '"side" must be one of front, back'),
-    Damage("back side without sixth", 0, {"side": "back"}, '"rings": district W34: its ring'),
-    Damage("six rings", 0, {"rings": [RING] * 6}, '"rings" must be'),
-    Damage("ring of objects", 0, {"rings": [[{}] * 5] * 7}, '"rings": .* each once, not'),
-    Damage("ring is a number", 0, {"rings": [1] * 7}, '"rings" must be'),
-    Damage("no turns", 0, {"max_turns": 0}, '"max_turns" must be'),
-    Damage("too many turns", 0, {"max_turns": 2**31}, '"max_turns" must be'),
-    Damage("negative seed", 0, {"seed": -1}, '"seed" must be null or an integer'),
-    Damage("seed too large", 0, {"seed": 2**63}, '"seed" must be'),
-    Damage("seed is a text", 0, {"seed": "7"}, '"seed" must be'),
-    Damage("too few agents", 0, {"agents": ["random"]}, '"agents" must be'),
-    Damage("agent is half a character", 0, {"agents": ["\ud800"] * BASE}, "unpaired surrogate"),
-    Damage("field too many", 0, {"comment": "hello"}, "must have the fields"),
-    Damage("header lacks a field", 0, lambda line: line.pop("seed"), "must have the fields"),
-    Damage("no header", 0, DELETED, "the header must have the fields"),
+    "unknown format": (0, {"format": "other"}, '"format" must be .*skyenv-record'),
+    "newer version": (0, {"version": 2, "new": 1}, '"version" must be'),
+    "version is true": (0, {"version": True}, '"version" must be'),
+    "five players": (0, {"players": 5}, '"players" must be an integer from 2 to 4, not 5'),
+    "players is true": (0, {"players": True}, '"players" must be'),
+    "players is huge": (0, {"players": 10**300}, '"players" must be'),
+    "third side": (0, {"side": "edge"}, '"side" must be one of front, back'),
+    "back side without sixth": (0, {"side": "back"}, '"rings": district W34: its ring'),
+    "six rings": (0, {"rings": [RING] * 6}, '"rings" must be'),
+    "ring of objects": (0, {"rings": [[{}] * 5] * 7}, '"rings": .* each once, not'),
+    "ring is a number": (0, {"rings": [1] * 7}, '"rings" must be'),
+    "no turns": (0, {"max_turns": 0}, '"max_turns" must be'),
+    "too many turns": (0, {"max_turns": 2**31}, '"max_turns" must be'),
+    "negative seed": (0, {"seed": -1}, '"seed" must be null or an integer'),
+    "seed too large": (0, {"seed": 2**63}, '"seed" must be'),
+    "seed is a text": (0, {"seed": "7"}, '"seed" must be'),
+    "too few agents": (0, {"agents": ["random"]}, '"agents" must be'),
+    "agent is half a character": (0, {"agents": ["\ud800"] * BASE}, "unpaired surrogate"),
+    "field too many": (0, {"comment": "hello"}, "must have the fields"),
+    "header lacks a field": (0, lambda line: line.pop("seed"), "must have the fields"),
+    "no header": (0, DELETED, "the header must have the fields"),
     # the setup
-    Damage("no setup", 1, DELETED, '"setup": "event" must be'),
-    Damage("setup lacks a field", 1, lambda line: line.pop("row"), "must have the fields"),
-    Damage("district missing", 1, lambda line: line["plots"].pop("TSQ"), '"plots" must be'),
-    Damage("unknown business", 1, {"row": ["bakery"] * 20}, '"row" must be'),
-    Damage(
-        "unhashable plot", 1, lambda line: line["plots"].update(TSQ=[[], {}]), '"plots" must be'
-    ),
-    Damage("sixth plot", 1, lambda line: line["plots"].update(TSQ=["sixth", "gallery"]), "no such"),
-    Damage("row too long", 1, lambda line: line["row"].append("boutique"), '"row" .* 20'),
-    Damage("ten boutiques", 1, {"row": ["boutique"] * 20}, "no such setup"),
-    Damage("all plots green", 1, all_green, "no such setup"),
-    Damage("hand is a list", 1, {"hands": [[]] * BASE}, '"hands" must be'),
-    Damage("hand missing", 1, lambda line: line["hands"].pop(), '"hands" must be'),
-    Damage("card of value 7", 1, lambda line: line["hands"][1].update(green=[7]), '"hands" must'),
-    Damage("unsorted", 1, lambda line: line["hands"][0].update(black=[6, 5, 4, 4]), "the rules"),
-    Damage("true as a card", 1, lambda line: line["hands"][0].update(green=[True]), '"hands" must'),
-    Damage("four green sixes", 1, four_green_sixes, "no such setup"),
-    Damage("top missing", 1, lambda line: line["tops"].pop("gray"), '"tops" must be'),
-    Damage("top is null", 1, lambda line: line["tops"].update(gray=None), '"tops" must be'),
+    "no setup": (1, DELETED, '"setup": "event" must be'),
+    "setup lacks a field": (1, lambda line: line.pop("row"), "must have the fields"),
+    "district missing": (1, lambda line: line["plots"].pop("TSQ"), '"plots" must be'),
+    "unknown business": (1, {"row": ["bakery"] * 20}, '"row" must be'),
+    "unhashable plot": (1, lambda line: line["plots"].update(TSQ=[[], {}]), '"plots" must be'),
+    "sixth plot": (1, lambda line: line["plots"].update(TSQ=["sixth", "gallery"]), "no such"),
+    "row too long": (1, lambda line: line["row"].append("boutique"), '"row" .* 20'),
+    "ten boutiques": (1, {"row": ["boutique"] * 20}, "no such setup"),
+    "all plots green": (1, all_green, "no such setup"),
+    "hand is a list": (1, {"hands": [[]] * BASE}, '"hands" must be'),
+    "hand missing": (1, lambda line: line["hands"].pop(), '"hands" must be'),
+    "card of value 7": (1, lambda line: line["hands"][1].update(green=[7]), '"hands" must'),
+    "unsorted": (1, lambda line: line["hands"][0].update(black=[6, 5, 4, 4]), "the rules"),
+    "true as a card": (1, lambda line: line["hands"][0].update(green=[True]), '"hands" must'),
+    "four green sixes": (1, four_green_sixes, "no such setup"),
+    "top missing": (1, lambda line: line["tops"].pop("gray"), '"tops" must be'),
+    "top is null": (1, lambda line: line["tops"].update(gray=None), '"tops" must be'),
     # lines that are wrong in themselves
-    Damage("not JSON", "vp", '{"event": "vp", ', "no JSON object"),
-    Damage("text behind the object", "vp", '{"event": "shuffle"} {}', "no JSON object: Extra data"),
-    Damage("a list", "vp", "[1, 2]", "no JSON object"),
-    Damage("empty line", "vp", "", "no JSON object"),
-    Damage("line of blanks", "vp", "  \t", "no JSON object"),
-    Damage("name twice", "vp", '{"event": "shuffle", "event": "shuffle"}', "stands twice"),
-    Damage("NaN", "vp", '{"event": "won", "seat": NaN, "total": 0}', '"seat" must be'),
-    Damage("infinity", "vp", '{"event": "won", "seat": -Infinity, "total": 0}', '"seat" must be'),
-    Damage("fraction", "vp", '{"event": "won", "seat": 1.0, "total": 9}', '"seat" must be'),
-    Damage("exponent", "vp", '{"event": "won", "seat": 1, "total": 1e4000000}', '"total" must be'),
-    Damage("long number", "vp", '{"event": "won", "seat": 1, "total": %s}' % ("9" * 999), "total"),
-    Damage("huge number", "vp", '{"event": "won", "seat": 1, "total": %s}' % ("9" * 50000), "digi"),
-    Damage("deep nesting", "vp", "[" * 30000, "no JSON object: maximum recursion"),
-    Damage("deep objects", "vp", '{"a":' * 10000, "no JSON object: maximum recursion"),
-    Damage("long line", "vp", '{"event": "%s"}' % ("x" * MAX_LINE), "longer than 65536"),
-    Damage("unknown event", "vp", '{"event": "coffee"}', '"event" must be one of'),
-    Damage("event is a list", "vp", '{"event": []}', '"event" must be one of'),
-    Damage("no event", "vp", '{"seat": 1}', '"event" must be one of'),
-    Damage("second setup", 2, [{"event": "setup"}, ...], "must have the fields"),
-    Damage("seat too high", "black", {"seat": 3}, '"seat" must be an integer from 0 to 2'),
-    Damage("true as a seat", "action", {"seat": True}, '"seat" must be'),
-    Damage("action 103", "action", {"action": 103}, '"action" must be an integer from 0 to 102'),
-    Damage("legal is no list", "action", {"legal": 5}, '"legal" must be'),
-    Damage("legal is not ascending", "action", {"legal": [14, 13]}, "the rules give"),
-    Damage("field of another event", "black", {"color": "green"}, '"black" must have the fields'),
-    Damage("unhashable place", "auction", {"place": ["TSQ"]}, '"place" must be one of'),
-    Damage("vp for two", "vp", {"vp": [0, 0]}, '"vp" must be'),
+    "not JSON": ("vp", '{"event": "vp", ', "no JSON object"),
+    "text behind the object": ("vp", '{"event": "shuffle"} {}', "no JSON object: Extra data"),
+    "a list": ("vp", "[1, 2]", "no JSON object"),
+    "empty line": ("vp", "", "no JSON object"),
+    "line of blanks": ("vp", "  \t", "no JSON object"),
+    "name twice": ("vp", '{"event": "shuffle", "event": "shuffle"}', "stands twice"),
+    "NaN": ("vp", '{"event": "won", "seat": NaN, "total": 0}', '"seat" must be'),
+    "infinity": ("vp", '{"event": "won", "seat": -Infinity, "total": 0}', '"seat" must be'),
+    "fraction": ("vp", '{"event": "won", "seat": 1.0, "total": 9}', '"seat" must be'),
+    "exponent": ("vp", '{"event": "won", "seat": 1, "total": 1e4000000}', '"total" must be'),
+    "long number": ("vp", '{"event": "won", "seat": 1, "total": %s}' % ("9" * 999), "total"),
+    "huge number": ("vp", '{"event": "won", "seat": 1, "total": %s}' % ("9" * 50000), "digi"),
+    "deep nesting": ("vp", "[" * 30000, "no JSON object: maximum recursion"),
+    "deep objects": ("vp", '{"a":' * 10000, "no JSON object: maximum recursion"),
+    "long line": ("vp", '{"event": "%s"}' % ("x" * MAX_LINE), "longer than 65536"),
+    "unknown event": ("vp", '{"event": "coffee"}', '"event" must be one of'),
+    "event is a list": ("vp", '{"event": []}', '"event" must be one of'),
+    "no event": ("vp", '{"seat": 1}', '"event" must be one of'),
+    "second setup": (2, [{"event": "setup"}, ...], "must have the fields"),
+    "seat too high": ("black", {"seat": 3}, '"seat" must be an integer from 0 to 2'),
+    "true as a seat": ("action", {"seat": True}, '"seat" must be'),
+    "action 103": ("action", {"action": 103}, '"action" must be an integer from 0 to 102'),
+    "legal is no list": ("action", {"legal": 5}, '"legal" must be'),
+    "legal is not ascending": ("action", {"legal": [14, 13]}, "the rules give"),
+    "field of another event": ("black", {"color": "green"}, '"black" must have the fields'),
+    "unhashable place": ("auction", {"place": ["TSQ"]}, '"place" must be one of'),
+    "vp for two": ("vp", {"vp": [0, 0]}, '"vp" must be'),
     # lines that the rules don't give
-    Damage("illegal action", 2, {"action": 102, "name": "stop"}, '"stop" is not legal here'),
-    Damage("name of another action", "action", {"name": "pass"}, "the rules give"),
-    Damage("wrong legal actions", option_c, lambda line: line["legal"].pop(), "the rules give"),
-    Damage("another seat draws", "black", lambda b: b.update(seat=(b["seat"] + 1) % BASE), "rules"),
-    Damage("forged vp", "vp", one_vp_more, "the rules give"),
-    Damage("forged score", -1, one_vp_more, "the rules give"),
-    Damage("forged total", "won", {"total": 299}, "the rules give"),
-    Damage("vp for a reason that isn't", "vp", {"why": "park"}, "the rules give"),
-    Damage("no new top", "top", DELETED, r'the rules give \{"event": "top", .*"card": "\?"\}'),
-    Damage("card not drawn", lone_black, DELETED, r'"card": "\?"\}'),
-    Damage("card drawn once more", lone_black, TWICE, "the rules give nothing more"),
-    Damage("action played twice", "action", TWICE, "is not legal here"),
-    Damage("auction left out", "auction", DELETED, "the rules give"),
-    Damage("winner left out", "won", DELETED, "the rules give"),
-    Damage("tile left out", "tile to park", DELETED, "the rules give"),
-    Damage("shuffle that isn't due", "black", [{"event": "shuffle"}, ...], "the rules give"),
-    Damage("Alea in a game of three", "won", [{"event": "alea", "cards": [4, 4]}, ...], ""),
-    Damage("event before the first action", 2, [{"event": "shuffle"}, ...], "decision of seat 0"),
-    Damage("stack said to be empty", "top", {"card": None}, r'the rules give .*"card": "\?"\}'),
-    Damage("park of other tiles", "park", missing_tiles, '"tiles": "[?]"'),
-]
+    "illegal action": (2, {"action": 102, "name": "stop"}, '"stop" is not legal here'),
+    "name of another action": ("action", {"name": "pass"}, "the rules give"),
+    "wrong legal actions": (option_c, lambda line: line["legal"].pop(), "the rules give"),
+    "another seat draws": ("black", lambda b: b.update(seat=(b["seat"] + 1) % BASE), "rules"),
+    "forged vp": ("vp", one_vp_more, "the rules give"),
+    "forged score": (-1, one_vp_more, "the rules give"),
+    "forged total": ("won", {"total": 299}, "the rules give"),
+    "vp for a reason that isn't": ("vp", {"why": "park"}, "the rules give"),
+    "no new top": ("top", DELETED, r'the rules give \{"event": "top", .*"card": "\?"\}'),
+    "card not drawn": (lone_black, DELETED, r'"card": "\?"\}'),
+    "card drawn once more": (lone_black, TWICE, "the rules give nothing more"),
+    "action played twice": ("action", TWICE, "is not legal here"),
+    "auction left out": ("auction", DELETED, "the rules give"),
+    "winner left out": ("won", DELETED, "the rules give"),
+    "tile left out": ("tile to park", DELETED, "the rules give"),
+    "shuffle that isn't due": ("black", [{"event": "shuffle"}, ...], "the rules give"),
+    "Alea in a game of three": ("won", [{"event": "alea", "cards": [4, 4]}, ...], ""),
+    "event before the first action": (2, [{"event": "shuffle"}, ...], "decision of seat 0"),
+    "stack said to be empty": ("top", {"card": None}, r'the rules give .*"card": "\?"\}'),
+    "park of other tiles": ("park", missing_tiles, '"tiles": "[?]"'),
+}
 
 
 # Changes of whole files, and which line is to blame: 0 for the last, 1 for the one behind it.
@@ -350,11 +336,11 @@ def check_error(lines: list[Any], number: int, message: str, name: str = "") -> 
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
-def test_damaged_records_give_one_error_with_the_line(damage: Damage) -> None:
+@pytest.mark.parametrize("name", DAMAGES)
+def test_damaged_records_give_one_error_with_the_line(name: str) -> None:
+    place, change, message = DAMAGES[name]
     lines = json.loads(json.dumps(base_record()))
-    number = change_line(lines, damage.place, damage.change) + 1
-    check_error(lines, number, damage.message, damage.name)
+    check_error(lines, change_line(lines, place, change) + 1, message, name)
 
 
 @pytest.mark.compiled

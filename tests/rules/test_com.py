@@ -39,23 +39,23 @@ def test_the_pack_and_the_supplies_are_complete(players: int) -> None:
 @pytest.mark.parametrize(
     ("start", "next_places"),
     [
-        ("CITY_HALL", ["W34", "E34"]),
-        ("W34", ["W42", "TSQ"]),
-        ("E34", ["TSQ", "E42"]),
-        ("W42", ["W52"]),
-        ("TSQ", ["W52", "E52"]),
-        ("E42", ["E52"]),
-        ("W52", ["CENTRAL_PARK"]),
-        ("E52", ["CENTRAL_PARK"]),
-        ("CENTRAL_PARK", ["CITY_HALL"]),
+        ("CITY_HALL", "W34 E34"),
+        ("W34", "W42 TSQ"),
+        ("E34", "TSQ E42"),
+        ("W42", "W52"),
+        ("TSQ", "W52 E52"),
+        ("E42", "E52"),
+        ("W52", "CENTRAL_PARK"),
+        ("E52", "CENTRAL_PARK"),
+        ("CENTRAL_PARK", "CITY_HALL"),
     ],
 )
-def test_streets_lead_from_city_hall_to_central_park(start: str, next_places: list[str]) -> None:
+def test_streets_lead_from_city_hall_to_central_park(start: str, next_places: str) -> None:
     """They lead from City Hall through three columns of districts to Central Park, one way only."""
     game = bare_game()
     commissioner(game, "white", start)
     about_to_move(game)
-    assert legal(game, "move white ") == next_places
+    assert legal(game, "move white ") == next_places.split()
 
 
 @pytest.mark.rule("COM-6", "COM-7", "COM-8", "COM-9", "SCO-2")

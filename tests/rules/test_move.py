@@ -53,28 +53,28 @@ def test_markers_are_left_in_districts() -> None:
 @pytest.mark.parametrize(
     ("gone", "start", "next_places"),
     [
-        ("W34", "CITY_HALL", ["E34", "W42", "TSQ"]),
-        ("E34", "CITY_HALL", ["W34", "TSQ", "E42"]),
-        ("W42", "W34", ["TSQ", "W52"]),
-        ("TSQ", "W34", ["W42", "W52", "E52"]),
-        ("TSQ", "E34", ["E42", "W52", "E52"]),
-        ("E42", "E34", ["TSQ", "E52"]),
-        ("W52", "W42", ["CENTRAL_PARK"]),
-        ("W52", "TSQ", ["E52", "CENTRAL_PARK"]),
-        ("E52", "TSQ", ["W52", "CENTRAL_PARK"]),
-        ("TSQ", "W42", ["W52"]),
-        ("W34 E34", "CITY_HALL", ["W42", "TSQ", "E42"]),
-        ("W34 TSQ", "CITY_HALL", ["E34", "W42", "W52", "E52"]),
+        ("W34", "CITY_HALL", "E34 W42 TSQ"),
+        ("E34", "CITY_HALL", "W34 TSQ E42"),
+        ("W42", "W34", "TSQ W52"),
+        ("TSQ", "W34", "W42 W52 E52"),
+        ("TSQ", "E34", "E42 W52 E52"),
+        ("E42", "E34", "TSQ E52"),
+        ("W52", "W42", "CENTRAL_PARK"),
+        ("W52", "TSQ", "E52 CENTRAL_PARK"),
+        ("E52", "TSQ", "W52 CENTRAL_PARK"),
+        ("TSQ", "W42", "W52"),
+        ("W34 E34", "CITY_HALL", "W42 TSQ E42"),
+        ("W34 TSQ", "CITY_HALL", "E34 W42 W52 E52"),
     ],
 )
-def test_a_stopped_district_is_skipped(gone: str, start: str, next_places: list[str]) -> None:
+def test_a_stopped_district_is_skipped(gone: str, start: str, next_places: str) -> None:
     """In every next place it is replaced by its own next places."""
     game = bare_game()
     for name in gone.split():
         stopped(game, name)
     commissioner(game, "white", start)
     about_to_move(game)
-    assert legal(game, "move white ") == next_places
+    assert legal(game, "move white ") == next_places.split()
 
 
 @pytest.mark.rule("MOVE-4", "AUC-1", "MOVE-3")

@@ -33,8 +33,8 @@ LEAST_OF_LOW: Final = 0.35
 MOST_NEWS: Final = 60
 _MEASURE: Final = """
     const box = (part) => {
-      const rect = document.querySelector(part)?.getBoundingClientRect();
-      return rect?.width ? [rect.left, rect.top, rect.right, rect.bottom].map(Math.round) : null;
+      const found = document.querySelector(part), rect = found?.getBoundingClientRect();
+      return rect?.width && getComputedStyle(found).clipPath === "none" ? [rect.left, rect.top, rect.right, rect.bottom].map(Math.round) : null;
     };
     const drawn = [...document.querySelectorAll("#board svg text")].map((text) => {
       const matrix = text.getScreenCTM();
@@ -48,10 +48,10 @@ _MEASURE: Final = """
       .map((one) => one.getBoundingClientRect()).filter((rect) => rect.width).map((rect) => Math.min(rect.width, rect.height));
     const tray = box(".tray"), cards = [...document.querySelectorAll(".tray li")].map((one) => one.getBoundingClientRect());
     const cut = cards.filter(({top, bottom}) => top < tray[3] - 1 && bottom > tray[3] + 1);
-    const part = (name) => box(`#board [data-part='${name}']`);
-    return {window: [innerWidth, innerHeight], board: part("city"), row: part("supply row"), hand: part("seat 1.hand"),
+    const part = (name) => box(`#board [data-part='${name}']`), side = document.querySelector("#beside");
+    return {window: [innerWidth, innerHeight], drawing: box("#board svg"), scrolls: side && side.scrollHeight - side.clientHeight, board: part("city"), row: part("supply row"), hand: part("seat 1.hand"),
             stacks: part("stacks"), auction: part("auction"), dock: box("#dock") ?? box(".transport"), strip: box("#strip"), tray, cut: cut.length, taught: box("#board .taught"), told: box("#lesson"),
-            foot: box("#foot"), news: box("#news"), mistakes: box("#mistakes"), happened: box("#happened"), latest: box("#log-lines li:last-child"), card: box("#board [data-card^='0:'] rect"), text: Math.min(...legible, ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
+            bid: box("#bid-done"), pass: box("#foot .apart"), news: box("#news"), mistakes: box("#mistakes"), happened: box("#happened"), latest: box("#log-lines li:last-child"), card: box("#board [data-card^='0:'] rect"), text: Math.min(...legible, ...written), target: Math.min(...targets), wide: document.documentElement.scrollWidth - innerWidth};
 """
 
 
@@ -61,7 +61,9 @@ def measured(page: Browser, size: tuple[int, int]) -> dict[str, Any]:
     page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     page.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": size in PHONES})
     page.driver.execute_async_script(
-        "const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => done()), 300)"
+        "const [done] = arguments, isMoving = () => document.querySelector('.flying');"
+        "const wait = () => isMoving() ? setTimeout(wait, 50) : requestAnimationFrame(() => done());"
+        "setTimeout(wait, 300)"
     )
     return dict(page.run(_MEASURE))
 
@@ -104,7 +106,12 @@ def test_the_whole_table_fits_a_desktop(page: Browser, site: Site, position: str
     sit(page, site, position)
     for size in DESKTOPS:
         sizes = measured(page, size)
-        check_inside(sizes, "board", "row", "hand", "stacks", "dock")
+        check_inside(sizes, "board", "row", "hand", "stacks")
+        if position == "lesson":  # it begins on the board, with nothing in the dock
+            assert sizes["dock"] is sizes["happened"] is None, sizes
+        else:
+            check_inside(sizes, "dock")
+        assert not sizes["scrolls"], sizes
         is_read = position == "replay" or size[0] < 1280
         assert is_read or sizes["target"] >= LEAST_TARGET, sizes
         assert not sizes["latest"] or sizes["latest"][3] <= sizes["happened"][3], sizes
@@ -133,14 +140,22 @@ def test_the_board_keeps_half_of_small_screens(
     measured(page, size)
     sit(page, site, position)
     sizes = measured(page, size)
-    parts = {"auction": ["tray", "foot", "news"], "puzzle": ["tray", "foot"]}
+    bid = ["tray", "bid", "pass"]
+    parts = {"auction": [*bid, "news"], "puzzle": bid}
     check_inside(sizes, "dock", *parts.get(position, ["strip"]))
-    assert position not in parts or sizes["tray"][3] <= sizes["foot"][1], sizes
+    if position in parts:
+        (_, _, right, bottom), (left, top, _, _) = sizes["tray"], sizes["bid"]
+        assert right <= left or bottom <= top, sizes
     assert not sizes["news"] or sizes["news"][3] - sizes["news"][1] <= MOST_NEWS, sizes
-    low = sizes["dock"][1] if size[0] < size[1] else size[1]
+    low = sizes["dock"][1]
     told = sizes["told"][3] if sizes["told"] else 0
     seen = min(low, sizes["board"][3]) - max(told, sizes["board"][1])
     assert seen >= (LEAST_OF_LOW if size == (360, 640) else LEAST_BOARD) * size[1], sizes
+    if size[0] > size[1]:  # in its whole width; below it is the dock, with the head of the page
+        left, _, right, _ = sizes["drawing"]
+        assert left >= 0 < size[0] - right, sizes
+        others = {"auction": ["auction"], "choice": ["stacks"], "lesson": ["stacks"]}
+        assert all(sizes[part][3] <= low for part in others.get(position, [])), sizes
     if position == "lesson":
         left, top, right, bottom = sizes["taught"]
         assert min(left, top - told, size[0] - right, low - bottom) >= 0, sizes
@@ -159,6 +174,7 @@ def test_a_drawing_in_another_theme_leaves_the_log_below_the_auction(
     page.wait("#board svg[data-theme=dark] .draft")
     sizes = measured(page, (1440, 900))
     assert sizes["auction"][3] < sizes["happened"][1], sizes
+    assert not measured(page, (1024, 768))["scrolls"]  # the standings of four are seen whole
 
 
 @pytest.mark.parametrize("size", PHONES)

@@ -51,4 +51,4 @@ function lineOf(name, selector, board) {
 
 /** The open cards of a seat's hand, and those of the stacks. */
 export const handLine = (name, seat, board) => lineOf(name, `[data-card^="${seat}:"]`, board);
-export const stackLine = (board) => lineOf("stacks", "[data-stack]", board);
+export const stackLine = (board) => lineOf("stacks", "[data-stack]:not([data-stack='5'])", board);

@@ -122,7 +122,11 @@ function rowsOf({ text, vp, scores, pays }) {
     return el("td", gain > 0 && el("b", `+${gain} `), `${score}`);
   };
   const paid = (one) => el("td", el("b", (one > 0 ? "+" : "") + signed(one)));
-  const what = el("th", { scope: "row", colspan: vp ? 1 : 1 + scores.length }, text);
+  const what = el(
+    "th",
+    { scope: "row", colspan: vp ? 1 : 1 + scores.length },
+    text.replace(/^the /, ""),
+  );
   if (vp) return el("tbody", el("tr", what, scores.map(cell)));
   return el("tbody", el("tr", what), pays && el("tr", el("td"), pays.map(paid)));
 }

@@ -22,12 +22,11 @@ function showCards({ decision, over, seat: own }) {
   );
 }
 
-/** Whether a part of the drawing is in the window, below the lesson and not below the dock. */
+/** Whether a part of the drawing is in the window, between the lesson and the dock. */
 function isSeen(part) {
   const { left, right, top, bottom } = boxOf(part);
-  const dock = boxOf($("dock"));
-  const isIn = top >= boxOf($("lesson")).bottom && bottom <= innerHeight && left >= 0;
-  return isIn && right <= innerWidth && (right <= dock.left || bottom <= dock.top);
+  const isIn = top >= boxOf($("lesson")).bottom && bottom <= boxOf($("dock")).top;
+  return isIn && left >= 0 && right <= innerWidth;
 }
 
 const scrollTo = (part, block, inline = "center") =>
@@ -37,7 +36,7 @@ const scrollTo = (part, block, inline = "center") =>
 function bringAuction() {
   const part = $("board").querySelector("[data-auction]");
   if (!part || brought === part.dataset.auction) return;
-  brought = part.dataset.auction ?? "";
+  brought = part.dataset.auction;
   if (isUpright.matches) scrollTo(part, "start");
   else scrollTo(part, "nearest", "nearest");
 }
@@ -61,6 +60,7 @@ export function setUpFit() {
   onState(place);
   new ResizeObserver(() => seat.state && place()).observe($("board"));
   onState(showCards);
-  onState(() => requestAnimationFrame(bring)); // the page is laid out then, once for all
+  // the page is laid out then, once for all, and the height of the dock is known
+  onState(() => requestAnimationFrame(() => setTimeout(bring)));
   tellHeight("--sheet", $("dock"));
 }

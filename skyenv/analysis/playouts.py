@@ -158,10 +158,14 @@ class PlayOuts:
         self.seed = seed
         self.tallies: dict[Key, Tally] = {}
 
-    def copy(self) -> "PlayOuts":
-        """Return a copy; tallies are immutable."""
+    def copy(self, view: bytes | None = None) -> "PlayOuts":
+        """Return a copy, of the results of one view (:func:`digest`) if it is given; tallies are
+        immutable.
+        """
         other = PlayOuts(self.seed)
-        other.tallies = dict(self.tallies)
+        other.tallies = {
+            key: tally for key, tally in self.tallies.items() if view in (None, key[0])
+        }
         return other
 
     def tally(self, question: Question) -> Tally | None:

@@ -465,7 +465,7 @@ class Storage:
         """
         self._change("REPLACE INTO analysis VALUES (?, ?, ?)", browser, game, json.dumps(found))
 
-    def analysis(self, browser: str, game: str) -> Any:
+    def analysis(self, browser: str, game: str) -> dict[str, Any] | None:
         """Return what a browser's latest analysis of a game has found; None if there is none."""
         query = "SELECT found FROM analysis WHERE browser = ? AND game = ?"
         rows = self.rows(query, browser, game)

@@ -24,7 +24,7 @@ from skyenv.analysis.mistakes import (
     paired_error,
     worst,
 )
-from skyenv.analysis.playouts import PlayOuts, Question, play_out, shares_of
+from skyenv.analysis.playouts import PlayOuts, Question, digest, play_out, shares_of
 from skyenv.analysis.recording import Recording
 from skyenv.analysis.win_chance import WORLDS, question_of
 from skyenv.statistics import NORMAL
@@ -145,6 +145,8 @@ def test_more_games_refine_the_same_result() -> None:
     portions, at_once, fewer = PlayOuts(), PlayOuts(), PlayOuts()
     for number in (3, 5):
         portions.extend(question, number)
+    copies = [portions.copy(view) for view in (None, digest(*question[1:3]), b"another")]
+    assert [len(one.tallies) for one in copies] == [1, 1, 0]
     tally, few = at_once.extend(question, 8), fewer.extend(question, 3)
     assert (portions.tally(question) or few).sums == pytest.approx(tally.sums)
     assert PlayOuts(5).extend(question, 8).sums != pytest.approx(tally.sums)

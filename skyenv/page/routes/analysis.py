@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from skyenv.analysis.odds import draw_odds
-from skyenv.analysis.playouts import USUAL, PlayOuts
+from skyenv.analysis.playouts import USUAL, PlayOuts, digest
 from skyenv.analysis.variations import variation
 from skyenv.analysis.win_chance import ESTIMATOR
 from skyenv.checks import check_flag
@@ -87,7 +87,9 @@ async def _play_out(request: Request) -> tuple[Name, Job[PlayOuts], Keep]:
         raise PageError("the game is over; there is nothing to play", 409)
     name = "playout", origin(request), step, times, seat, *names
     server = server_of(request)
-    job = partial(play_out, entries, position, times, seat, server.play_outs.copy())
+    job = partial(
+        play_out, entries, position, times, seat, server.play_outs.copy(digest(position, seat))
+    )
     return name, job, partial(_merge, server)
 
 

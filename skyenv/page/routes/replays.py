@@ -110,8 +110,7 @@ async def place_of(request: Request) -> tuple[str, str]:
 async def latest_analysis(request: Request) -> Payload | None:
     """Return the stored analysis of the game in the URL; None if there is none."""
     storage = server_of(request).storage
-    found: Payload | None = await storage.ask(storage.analysis, *await place_of(request))
-    return found and await retold(request, found)
+    return await storage.ask(storage.analysis, *await place_of(request))
 
 
 async def retold(request: Request, analysis: Payload) -> Payload:
@@ -128,9 +127,10 @@ async def retold(request: Request, analysis: Payload) -> Payload:
 async def _replay(request: Request) -> Response:
     """Return the game with its latest analysis."""
     replay, server = await found(request), server_of(request)
+    analysis = await latest_analysis(request)
     about = {
         "adviser": server.catalogue.adviser(replay.players, replay.game.side),
-        "analysis": await latest_analysis(request),
+        "analysis": analysis and await retold(request, analysis),
     }
     return await asyncio.to_thread(lambda: JSONResponse(replay.payload() | about))
 

@@ -481,7 +481,7 @@ class GameServer:
         entry, estimator = await self._agent(name), self.estimator()
         key = name, digest(game.batch.state[0], game.seat), question.listed
         advice = self.advice.get(key)
-        job = partial(advise, entry, estimator, self.play_outs.copy(), question, advice)
+        job = partial(advise, entry, estimator, self.play_outs.copy(key[1]), question, advice)
         found, play_outs, self.advice[key], seconds = await self.workers.ask(job, Priority.HINT)
         self.play_outs.merge(play_outs)
         if advice is None:

@@ -26,5 +26,5 @@ def written() -> dict[Path, str]:
     facts |= {"USUAL": STRENGTHS["Banker"][0], "ESTIMATOR": ESTIMATOR, "STRONGEST": [*points()][:4]}
     lines = "".join(f"export const {name} = {json.dumps(fact)};\n" for name, fact in facts.items())
     words = "".join(f"  {json.dumps(pair)},\n" for pair in WORDS.items())
-    lines += f"export const WORDS = [\n{words}];\n"
+    lines += f"export const WORDS = new Map([\n{words}]);\n"
     return {STATIC / "game.js": f"// Facts from Python; `make docs` writes this file.\n{lines}"}

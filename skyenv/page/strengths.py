@@ -24,8 +24,10 @@ STRENGTHS: Final = {
 }
 # Those that are shown first; the others are behind "more".
 OFFERED: Final = ("Shopkeeper", "Banker", "Architect", "Tycoon")
-# The lobby's names of agents.
-WORDS: Final = {agent: word for word, (agent, _) in STRENGTHS.items()}
+# The page's names of agents: the lobby's, and those of others on the ladders.
+WORDS: Final = {agent: word for word, (agent, _) in STRENGTHS.items()} | {
+    agent: agent.capitalize() for agent in ("appraiser", "bidder", "builder", "crowd", "random")
+}
 
 
 @cache
@@ -34,11 +36,12 @@ def points(players: int = 2, side: str = "front") -> dict[str, float]:
     lobby sets up; the strongest first.
     """
     rated = ladder.read(ladder.path_of(players, side))["agents"]
-    return {one["name"]: float(one["rating"]["mean"]) for one in rated if one["name"] in WORDS}
+    styles = dict(STRENGTHS.values())  # by agents
+    return {one["name"]: float(one["rating"]["mean"]) for one in rated if one["name"] in styles}
 
 
 def called(agent: str) -> str:
-    """Return the page's name of an agent: the lobby's, or the agent's own if it has none there."""
+    """Return the page's name of an agent; its own if it has none in WORDS."""
     return WORDS.get(agent, agent)
 
 

@@ -170,7 +170,7 @@ def test_a_library_whose_reading_fails_recovers(
 FALLING = "#games th[aria-sort=descending]:nth-child(5)"
 GAMES: list[Step] = [
     ("", "#count", "10 games"),
-    ("check", "#games", HERE),
+    ("check", ".places [aria-current]", "Library"),
     ("set [name=players] 2", "#count", "7 games"),
     ("click #games th:nth-child(5) a", FALLING, HERE),
     ("reload", FALLING, HERE),  # the address is all there is
@@ -179,9 +179,11 @@ GAMES: list[Step] = [
 ]
 LADDER: list[Step] = [
     ("", "#matrix button[aria-pressed=true]", HERE),
+    ("", ".places a", "Library"),
+    ("", "#about", "of Bidder, Builder, Appraiser is 1000"),
     ("", "#pair-games", "games of this pair"),
     ("check", "#matrix", HERE),
-    ("click #which a[href*='players=2&side=front']", "#ratings", "random"),
+    ("click #which a[href*='players=2&side=front']", "#ratings", "Random.*random:"),
 ]
 
 

@@ -70,7 +70,7 @@ def test_a_rematch_rotates_the_seats_of_the_same_players(ann: TestClient, bob: T
     first, _, third = seated(ann, "random", bob, game=played(3, seed=4, turns=8))
     ann.post(f"{first}/claim", json={"name": "Ann"})
     bobs, annas = led_to(bob.post(f"{third}/rematch")), led_to(ann.post(f"{first}/rematch"))
-    assert payload(bob, bobs)["names"] == ["random", "you", "Ann"]
+    assert payload(bob, bobs)["names"] == ["Random", "you", "Ann"]
     assert (payload(ann, annas)["seat"], payload(ann, annas)["owner"]) == (2, True)
     assert bob.post(f"{watching(ann, first)}/rematch").status_code == 403
 

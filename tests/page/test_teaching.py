@@ -82,7 +82,7 @@ def test_a_lesson_can_be_continued_as_a_free_game(ann: TestClient) -> None:
     state = play(ann, seat, 5)
     free = led_to(ann.post(f"{seat}/lesson/leave", json={"agent": "random"}))
     now = payload(ann, free)
-    assert (now["step"], now["names"], now["lesson"]) == (state["step"], ["you", "random"], None)
+    assert (now["step"], now["names"], now["lesson"]) == (state["step"], ["you", "Random"], None)
     assert act(ann, free, now, now["legal"][-1]["action"]).status_code == 200
     assert ann.post(f"{free}/lesson/back", json={"restart": True}).status_code == 400, "no lesson"
     assert payload(ann, seat)["step"] == state["step"]

@@ -2,7 +2,7 @@
 import { WORDS } from "./game.js";
 
 /** The page's name of an agent. */
-export const called = (agent) => WORDS.find(([name]) => name === agent)?.[1] ?? agent;
+export const called = (agent) => WORDS.get(agent) ?? agent;
 
 export const many = (number, unit) =>
   `${number.toLocaleString()} ${unit}${number === 1 ? "" : "s"}`;
@@ -20,8 +20,8 @@ export const seatNames = (names) =>
 
 /** A share of 1 as a per cent that never says more than is known. @param {number} share */
 export function percent(share) {
-  if (share > 0.999 && share < 1) return "> 99.9 %";
-  if (share < 0.001 && share > 0) return "< 0.1 %";
+  if (share > 0.999 && share < 1) return ">\u00a099.9\u00a0%";
+  if (share < 0.001 && share > 0) return "<\u00a00.1\u00a0%";
   const isFine = (share > 0 && share < 0.095) || (share > 0.99 && share < 1);
-  return `${(100 * share).toFixed(isFine ? 1 : 0)} %`;
+  return `${(100 * share).toFixed(isFine ? 1 : 0)}\u00a0%`;
 }

@@ -17,7 +17,7 @@ export const CARDS_LEAVE = 128;
 export const USUAL = "greedy";
 export const ESTIMATOR = "trained";
 export const STRONGEST = ["ismcts-trained-1000", "lookahead", "trained", "ismcts-100"];
-export const WORDS = [
+export const WORDS = new Map([
   ["greedy-4vp", "Tourist"],
   ["greedy-2.5vp", "Shopkeeper"],
   ["greedy-1.5vp", "Landlord"],
@@ -28,4 +28,9 @@ export const WORDS = [
   ["trained", "Architect"],
   ["ismcts-trained-1000", "Developer"],
   ["lookahead", "Tycoon"],
-];
+  ["appraiser", "Appraiser"],
+  ["bidder", "Bidder"],
+  ["builder", "Builder"],
+  ["crowd", "Crowd"],
+  ["random", "Random"],
+]);

@@ -26,7 +26,7 @@ test("a draft brings what its cards allow, costs its cards, and has Alea's chanc
   assert.equal(
     line,
     "Winning brings 2 × 2 = 4 VP per scoring in green, costs 3 cards (4.5 VP). " +
-      "Alea bids more than 15: 25 %.",
+      "Alea bids more than 15: 25\u00a0%.",
   );
 });
 

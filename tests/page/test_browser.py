@@ -84,6 +84,8 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("click [data-less='1:5']", "#foot", "Total 5"),
             ("click #bid-empty", "#foot", "Total 0"),
             ("", "#board .draft", GONE),
+            ("focus #log", "#log:focus", HERE),
+            ("press TAB", "#dock :focus", HERE),  # old lines have no tab stops
         ],
     ),
     "a limit bids and passes by itself, in its auction alone": (
@@ -106,6 +108,16 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("click #proxy-set", "#log", "by your limit.*You bid 4 with brown 4"),
         ],
     ),
+    "a limit that finds no such bid leaves the decision to the player, and is gone": (
+        "bid",
+        [
+            ("click #proxy-title", "#proxy-set", "start"),
+            ("click #board [data-card='0:1:0']", "#foot", "Total 4"),
+            ("set #proxy-most 9", "#proxy-now", "now: bid 4 for 3 in violet"),
+            ("click #proxy-set", "#note", "you decide: no bid up to 9 for 3 in violet"),
+            ("", "#proxy:not([open]) #proxy-title", "bid or pass for me"),
+        ],
+    ),
     "a limit begins with the least total that leads": (
         "bid",
         [
@@ -119,7 +131,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             (f"click {TAB_HINTS}", "#adviser", HERE),
             ("set #adviser crowd", "#ask-hint:enabled", HERE),
             ("click #ask-hint", "#hint table", r"bid \d+: \w+ \d \+ black \d"),
-            ("check", "#hint", "crowd would"),
+            ("check", "#hint", "Crowd would"),
             ("click #board [data-card='0:1:1']", "#foot", "Total 5"),
             ("click #foot [data-choice='78']", "#asked-text", "Cards of a bid are laid down"),
             ("click #asked-no", "#foot", "pass"),
@@ -240,6 +252,11 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("click #analyse", "#analysis", "needs? the agent trained|isn't ready"),
             ("back", "#replay", HERE),
             ("click #replay", "#count", "^ 0 / 251"),
+            ("", "#log .new", HERE),
+            ("focus #log", "#log:focus", HERE),
+            ("press TAB", "#log .new :focus", HERE),  # of all its lines those of this step alone
+            ("press TAB", "#log .new a:focus", HERE),
+            ("press TAB", "#first:focus", HERE),
             ("", ".knows .legend", HERE),
             ("back", "#finished #rematch", "rematch"),
             ("click #rematch", "#log li:first-child", "a new game for 2 players"),
@@ -428,8 +445,10 @@ def test_a_hint_under_way_can_be_stopped(page: Browser, site: Site) -> None:
         page,
         [
             (f"click {TAB_HINTS}", "#adviser", HERE),
+            ("press ?", "#keys[open]", HERE),  # the tab's radio button needs no letters
+            ("press ESCAPE", "#keys[open]", GONE),
             ("set #adviser random", "#ask-hint:enabled", HERE),
-            ("click #ask-hint", "#hint", "random is thinking"),
+            ("click #ask-hint", "#hint", "Random is thinking"),
             ("click .stop", "#hint *", GONE),
         ],
     )

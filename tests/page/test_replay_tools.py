@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clicks import HERE, Step, follow
+from clicks import GONE, HERE, Step, follow
 from pages import RunningServer, few, judged_catalogue, played
 from test_fits import check_inside, measured
 
@@ -23,6 +23,7 @@ ANALYSIS: list[Step] = [
     ("set #adviser-1 greedy", "#ask", HERE),
     ("click #ask", "#hint thead th:nth-child(4)", HERE),  # both agents, and the chance to win
     ("", "#hint .wins", "Chance to win now, (estimated|by \\d+ games): 1 Banker"),
+    ("", "#hint .choice .unclear", GONE),
     ("", ".badge", HERE),
     ("click #tools label:nth-of-type(2)", "#analyst", HERE),
     ("check", "#analyst", HERE),
@@ -40,6 +41,7 @@ SIMULATION: list[Step] = [
     ("set #out-number 26", "#play-out", HERE),
     ("click #play-out", "#out-results", "95 % interval"),
     ("click #chances summary", "#chances table", HERE),
+    ("", "#chances p", "All hands are open"),
     ("check", "#play-myself", HERE),
     ("set #on-hidden resample", "#play-myself", HERE),
 ]

@@ -122,9 +122,7 @@ class Replay(Recording):
         ]
 
     def steps_with(self, kind: str) -> list[int]:
-        """Return the steps with an event of a kind: ``"auction"``, its start, or ``"vp"``, a
-        scoring.
-        """
+        """Return the steps with an event of a kind, such as ``"auction"``, its start."""
         return [
             step
             for step, events in enumerate(self.events)
@@ -153,7 +151,6 @@ class Replay(Recording):
             "lines": self.lines(),
             "situations": [words.situation(visible_table(each), self.names) for each in positions],
             "auctions": self.steps_with("auction"),
-            "scorings": self.steps_with("vp"),
             "charts": {
                 "now": self.charts(if_scored_now(self.states, self.players).tolist(), NOW),
                 "vp": self.charts(scores, VP),

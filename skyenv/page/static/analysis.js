@@ -277,7 +277,7 @@ function simulating(viewer, { api, agents, find }) {
   for (const seat of viewer.game.names.keys()) {
     const select = el("select", { id: `out-${seat}` });
     offer(select, agents, ESTIMATOR);
-    find("out-seats").append(el("label.row", el("span", viewer.names[seat]), select));
+    find("out-seats").append(el("label", el("span", viewer.names[seat]), select));
     find("out-hidden").append(el("option", { value: seat }, `resampled for ${viewer.names[seat]}`));
   }
   const address = () => {
@@ -340,11 +340,11 @@ function chances(viewer, { api, find }) {
       chances?.map(cell) ?? el("td", { colspan: 3 }, "no cards left"),
     );
 
-  function shown({ seat, cards, alea }) {
+  function shown({ cards, alea }) {
     const exact =
-      seat === null
+      viewer.seat === null
         ? "All hands are open, so this is exact."
-        : `From ${viewer.names[seat]}'s view, within 1 or 2 points.`;
+        : `From ${viewer.names[viewer.seat]}'s view, within 1 or 2 points.`;
     const most = Math.max(...(alea ?? []).map(([, share]) => share), 0.01);
     const bars = alea?.map(([total, share]) => bar(`${total}`, share / most, percent(share)));
     return [

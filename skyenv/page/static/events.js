@@ -53,6 +53,7 @@ export function showLog(state) {
       el("li", { class: logged ? "new" : null }, `${line} `, ruleLink(state.log.rules[i])),
     ),
   );
+  for (const link of $$("a", list)) link.tabIndex = link.closest(".new") ? 0 : -1; // few for Tab
   logged = state.log.from + state.log.lines.length;
   if (!state.over) mark(state.changed);
 }

@@ -45,6 +45,7 @@ export function bidFor({ yours, decision: { bid } }) {
   const { text, actions, aim } = answerOf(bid, limit.most, limit.aim ?? tray?.aim);
   setLimit(actions && { ...limit, aim });
   if (!actions) note(`By your limit you decide: ${text}.`);
+  if (!actions || actions[0] === PASS) $("proxy").open = false;
   showProxy(tray);
   return actions;
 }

@@ -85,7 +85,7 @@ function rulesButton() {
   });
   document.addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() !== "r" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target?.closest?.("input, select, textarea, [contenteditable]")) return;
+    if (event.target?.closest?.(":read-write, select")) return;
     event.preventDefault();
     toggle();
   });

@@ -58,8 +58,8 @@ function isMeantElsewhere(event) {
     event.altKey ||
     event.metaKey ||
     event.defaultPrevented ||
-    inside("input, select, textarea, dialog") ||
-    (event.key === " " && inside("button, summary, a, [role=button]"))
+    inside(":read-write, select, dialog") ||
+    (event.key === " " && inside("button, summary, a, input, [role=button]"))
   );
 }
 

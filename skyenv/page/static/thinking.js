@@ -62,7 +62,7 @@ export function sureText(kind, sure, isChosen) {
 
 /** A chance to win with its 95 % interval; estimates have none. */
 export function chanceText(share, error, games) {
-  return games ? `${percent(share)} ± ${percent(error)}` : `≈ ${percent(share)}`;
+  return games ? `${percent(share)} ±\u00a0${percent(error)}` : `≈\u00a0${percent(share)}`;
 }
 
 /** The hints for one decision: a row for each choice, a column for each agent. */
@@ -80,7 +80,7 @@ export function hintTable(hints, names) {
   const most = Math.max(...[...rows.values()].map((one) => one.win));
   const row = ({ text, actions, told, isChosen, win: after, error, games, played, unclear }) =>
     el(
-      (win ? after === most : isChosen.some(Boolean)) ? "tr.choice" : "tr",
+      (win ? after === most && !unclear : isChosen.some(Boolean)) ? "tr.choice" : "tr",
       { "data-hint": actions.join(" ") },
       el("th", { scope: "row" }, text, played && el("b", " · played")),
       hints.map((_, i) => el(isChosen[i] ? "td.chosen" : "td", told[i] ?? "")),

@@ -67,17 +67,15 @@ export function view(root, game, draw, options = {}) {
   const log = el("ol#log.log", heard, game.lines.map(line));
   const chart = el("div.chart-holder");
   const choice = el("div");
-  const jumps = (what, steps) => {
-    const jump = (to) => to !== undefined && go(to, true);
-    const back = () => jump(steps.findLast((at) => at < step));
-    const next = () => jump(steps.find((at) => at > step));
-    return el(
-      "span.pair",
-      button(`${what}-back`, "‹", `previous ${what}`, back),
-      what,
-      button(`${what}-next`, "›", `next ${what}`, next),
-    );
-  };
+  const jump = (to) => to !== undefined && go(to, true);
+  const back = () => jump(game.auctions.findLast((at) => at < step));
+  const next = () => jump(game.auctions.find((at) => at > step));
+  const auctions = el(
+    "span.pair",
+    button("auction-back", "‹", "previous auction", back),
+    "auction",
+    button("auction-next", "›", "next auction", next),
+  );
   const viewer = {
     names,
     game,
@@ -124,8 +122,7 @@ export function view(root, game, draw, options = {}) {
             button("last", "▶|", "to the end", () => go(game.steps, true)),
           ),
           count,
-          jumps("auction", game.auctions),
-          jumps("scoring", game.scorings),
+          auctions,
           speed,
           whose,
         ),
@@ -233,6 +230,7 @@ export function view(root, game, draw, options = {}) {
     for (const line of $$("li", log)) {
       const at = Number(line.dataset.step);
       line.classList.toggle("new", at === step);
+      for (const part of line.children) part.tabIndex = at === step ? 0 : -1; // few for Tab
       line.classList.toggle("later", at > step);
       if (at <= step) current = line;
     }

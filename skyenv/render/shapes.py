@@ -189,9 +189,10 @@ def card(
         ]
     if copies > 1:
         y = 16.8 if is_back else 16.7
-        x = width / 2 - 4 if is_back and is_narrow else width / 2 + 0.5
+        x = width / 2 + (0.5 if not is_narrow else -4 if is_back else 6)
         parts.append(label(x, y, f"×{copies}", SMALL, on, data_copies=copies))
-    if copies < 10:
+    # A narrow strip has room for its value and its number, whose column tells the colour.
+    if copies == 1 or (copies < 10 and (is_back or not is_narrow)):
         parts.append(at(*sign_at, suit(theme, colour, 4.2, None if is_back else sign_fill)))
     if height > 44 and not is_back:
         parts.append(at(width / 2, height / 2 + 10, suit(theme, colour, 9)))

@@ -197,7 +197,7 @@ class Threads(Pool):
                 task.set_exception(portable(error))
         self.busy.discard(task)
 
-    def kill(self, task: Job[Any]) -> None:
+    def kill(self, task: Job[Any], warm_up: Callable[[], object] | None = None) -> None:
         """See :class:`Pool`."""
         task.cancel()
         self.busy.discard(task)

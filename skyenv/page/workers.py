@@ -51,7 +51,13 @@ class Workers:
     Args:
         pool: the processes; None: the default number, but at least two, so that turns continue
             during a long hint.
+
+    Attributes:
+        warm_up: called at once in the successor of a killed worker, so that the next agent's turn
+            doesn't wait for its imports.
     """
+
+    warm_up: Callable[[], object] | None = None
 
     def __init__(self, pool: Pool | None = None) -> None:
         self._pool = Processes(max(2, default_workers())) if pool is None else pool
@@ -96,7 +102,7 @@ class Workers:
         finally:
             self._answers.discard(answer)
             if not task.done():
-                loop.call_later(GRACE, self._pool.kill, task)
+                loop.call_later(GRACE, self._pool.kill, task, self.warm_up)
 
     async def close(self) -> None:
         """End all workers; waiting and running jobs are cancelled."""

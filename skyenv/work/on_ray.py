@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -123,7 +123,7 @@ class OnRay(Pool):
         job.set_running_or_notify_cancel()
         reference.future().add_done_callback(partial(self._settle, job))
 
-    def kill(self, job: Job[Any]) -> None:
+    def kill(self, job: Job[Any], warm_up: Callable[[], object] | None = None) -> None:
         """See :meth:`Pool.kill`."""
         if (reference := self._references.pop(job, None)) is not None:
             self._ray.cancel(reference, force=True)

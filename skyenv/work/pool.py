@@ -104,8 +104,14 @@ class Pool(ABC):
         """Start a job as soon as a worker is idle."""
 
     @abstractmethod
-    def kill(self, job: Job[Any]) -> None:
-        """Stop a waiting or running job at once; its future is never resolved."""
+    def kill(self, job: Job[Any], warm_up: Callable[[], object] | None = None) -> None:
+        """Stop a waiting or running job at once; its future is never resolved.
+
+        Args:
+            job: the job.
+            warm_up: local processes only: the killed process has a successor at once, which calls
+                this before its first job.
+        """
 
     @abstractmethod
     def size(self) -> int:
@@ -186,7 +192,7 @@ class Processes(Pool):
             self._waiting.append(job)
             self._distribute()
 
-    def kill(self, job: Job[Any]) -> None:
+    def kill(self, job: Job[Any], warm_up: Callable[[], object] | None = None) -> None:
         """See :meth:`Pool.kill`."""
         with self._lock:
             job.cancel()
@@ -194,6 +200,10 @@ class Processes(Pool):
                 self._waiting.remove(job)
             elif job in self._busy:
                 self._busy.pop(job).kill()
+                if warm_up is not None:
+                    self._idle.insert(0, _Process())  # the last is used first
+                    with contextlib.suppress(OSError):  # started with its first job then
+                        self._idle[0].start(warm_up)
                 self._distribute()
 
     def size(self) -> int:
@@ -267,7 +277,7 @@ class _Process:
         """Return the result of a job, or raise its exception."""
         message = pickle.dumps((job.work, job.arguments, job.on_progress is not None))
         for _ in range(ATTEMPTS):
-            connection = self._connection or self._start()
+            connection = self._connection or self.start()
             try:
                 if self._is_killed:  # while the process started
                     raise EOFError
@@ -286,10 +296,11 @@ class _Process:
         why = " of signal 9, as when memory is short" if self._exit_code == KILLED else ""
         raise WorkerDiedError(f"{ATTEMPTS} processes died{why}")
 
-    def _start(self) -> Connection:
+    def start(self, warm_up: Callable[[], object] | None = None) -> Connection:
+        """Start the process; it calls `warm_up` before its first job."""
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs,), name="worker", daemon=True)
+        process = context.Process(target=_serve, args=(theirs, warm_up), name="worker", daemon=True)
         with theirs, for_a_worker():
             process.start()
         self._process, self._connection = process, ours
@@ -336,8 +347,8 @@ def for_a_worker() -> Iterator[None]:
                 os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
-def _serve(connection: Connection) -> None:
-    """Run jobs one after the other until the parent closes the pipe.
+def _serve(connection: Connection, warm_up: Callable[[], object] | None) -> None:
+    """Call `warm_up`, then run jobs one after the other until the parent closes the pipe.
 
     Ignore signals to stop but SIGTERM, and exit with the parent process however it ends.
     """
@@ -347,6 +358,9 @@ def _serve(connection: Connection) -> None:
     assert parent is not None
     threading.Thread(target=lambda: (wait_for([parent.sentinel]), os._exit(1)), daemon=True).start()
     report: Callable[[Any], None] = lambda value: connection.send((None, value))  # noqa: E731
+    if warm_up is not None:
+        with contextlib.suppress(Exception):  # jobs meet and report it
+            warm_up()
     while True:
         try:
             message = connection.recv_bytes()

@@ -23,16 +23,19 @@ def hold(file: Path, report: Report) -> None:
     time.sleep(10**6)
 
 
-def test_cancelling_a_job_kills_its_worker(tmp_path: Path) -> None:
+def test_cancelling_a_job_replaces_its_worker_at_once(tmp_path: Path) -> None:
     file = tmp_path / "begun"
 
     async def work() -> None:
         workers = Workers(Processes(1))
+        workers.warm_up = (tmp_path / "successor").touch
         asked = asyncio.create_task(workers.ask(partial(hold, file)))
         while not (file.exists() and file.read_text()):
             await asyncio.sleep(0.01)
         asked.cancel()
         while there(int(file.read_text())):  # it would go on for ever
+            await asyncio.sleep(0.01)
+        while not (tmp_path / "successor").exists():  # no other job starts it
             await asyncio.sleep(0.01)
         await workers.close()
 

@@ -155,7 +155,9 @@ class Preparation:
 
     async def _prepare(self) -> None:
         # First what most games are played against.
-        for name in sorted(self._catalogue.names, key=lambda name: name != "greedy"):
+        names = sorted(self._catalogue.names, key=lambda name: name != "greedy")
+        self._workers.warm_up = partial(compile_agent, self._catalogue[names[0]], _log.debug)
+        for name in names:
             await self._compiling(name)
         await self._workers.ask(compile_puzzles, on_progress=self._note)
 

@@ -194,11 +194,11 @@ function job(find, id, address, show) {
     let gone = false;
     const look = async (method) => {
       const failed = ({ message }) => ({ state: "failed", trouble: message, done: 0, of: 0 });
-      const answer = await ask(where, { method }).catch(failed);
+      const answer = await ask(where, { method, keepalive: true }).catch(failed);
       if (gone && method !== "DELETE") return;
       tell(answer);
-      if (answer.state !== "running" || gone) return;
-      setTimeout(() => gone || look("GET"), method === "POST" ? FIRST_PAUSE : PAUSE);
+      const pause = method === "POST" ? FIRST_PAUSE : PAUSE;
+      if (answer.state === "running") setTimeout(() => gone || look("GET"), pause);
     };
     stop.onclick = () => {
       gone = true;
@@ -207,6 +207,8 @@ function job(find, id, address, show) {
     begin.disabled = true;
     look("POST");
   };
+  // a job without its page would make others wait
+  addEventListener("pagehide", () => stop.hidden || stop.click());
 }
 
 // ---- the analysis of a game ----

@@ -185,6 +185,7 @@ def total(position: Any, path: Path) -> int:
 
 def text(position: Any, path: Path, names: Sequence[str] | None = None) -> str:
     """Return a whole choice as text: ``bid 15: gray 6 + black 4, 5``, ``take green 4 and brown 5``.
+    A raise has the new total and the added cards: ``raise to 31: + violet 4, 5``.
 
     Args:
         position: a record of GAME_DTYPE, before the choice.
@@ -195,6 +196,8 @@ def text(position: Any, path: Path, names: Sequence[str] | None = None) -> str:
         return f"bid with {words.cards_text(path)} …"
     if path[-1] == BID_DONE:
         cards = words.cards_text(path[:-1])
+        if cards and position["bid_total"][position["seat"]]:
+            return f"raise to {total(position, path)}: + {cards}"
         return f"bid {total(position, path)}{': ' if cards else ''}{cards}"
     if len(path) > 1 and TAKE <= path[0] < MOVE:
         first, second = (words.action_text(position, action) for action in path)

@@ -79,6 +79,10 @@ def test_hints_are_refined_until_they_are_clear() -> None:
         assert unclear
         question = question._replace(games=hint["more"])
     assert question.games >= GAMES
+    for each in hint["best"]:  # never certain
+        low, high = each["interval"]
+        assert 0 <= low <= each["win"] <= high <= 1
+        assert low < high
     assert max(each["games"] for each in hint["best"]) == question.games
     assert not unclear or question.games == MOST_REFINED
 

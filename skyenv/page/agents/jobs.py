@@ -24,7 +24,7 @@ from skyenv.page.strengths import called
 from skyenv.page.view.payloads import Payload
 from skyenv.page.workers import Report
 from skyenv.rules.state import NONE
-from skyenv.statistics import NORMAL
+from skyenv.statistics import Estimate, share_of_wins
 
 # Most games by which a hint's chances to win are refined unasked.
 MOST_REFINED: Final = 400
@@ -34,7 +34,9 @@ KINDS: Final = {
     "vp": "expected VP, relative to the best choice",
     "none": "✓ is its choice",
 }
-WINS: Final = "≈ estimated, ± played out, gray while it is unclear which is best"
+WINS: Final = (
+    "≈ estimated, else played out, with the 95 % interval; gray while it is unclear which is best"
+)
 
 
 class Question(NamedTuple):
@@ -89,9 +91,9 @@ def advise(
         A payload, the play-outs, the answer, and the seconds that it took. The payload: ``agent``
         and ``seat``; ``actions`` and ``text`` of the agent's choice; ``kind`` and ``tries`` as in
         :class:`~skyenv.analysis.hints.Advice`; ``best``: its best choices, ``{"actions", "text",
-        "sure", "played", "unclear", "win", "error", "games"}`` each: whether it was ``played``;
+        "sure", "played", "unclear", "win", "interval", "games"}`` each: whether it was ``played``;
         whether it is ``unclear`` that another is better for winning; the seat's chance to ``win``
-        after it, half its 95 % interval, and the number of games played out (0: it is estimated);
+        after it, its 95 % interval, and the number of games played out (0: it is estimated);
         ``win`` and ``games``: every seat's chance to win now, null without an estimator; ``more``:
         the number of games that would refine what is unclear, or 0; ``notes``: what the numbers
         are, in sentences.
@@ -102,12 +104,11 @@ def advise(
     began = perf_counter()
     found = advice or hints.advise(entry.agent, question.game, listed=question.listed)
     chances: list[Any] = [None] * (1 + len(found.best))
-    errors, numbers = [0.0] * len(chances), [0] * len(chances)
+    numbers = [0] * len(chances)
     unclear: list[int] = []
     if estimator is not None:
         told = hints.chances(found, estimator.agent, known, question.games)
         chances, numbers = told.shares.round(4).tolist(), told.games
-        errors = (NORMAL * told.variances[:, found.seat] ** 0.5).round(4).tolist()
         unclear = hints.unclear_rows(found, estimator.agent, known)
     played = [same(found.position, path) for path in question.listed[:1] if path]
     is_refined = len(unclear) > 1 and question.games < MOST_REFINED
@@ -126,7 +127,10 @@ def advise(
                 "played": same(found.position, one.actions) in played,
                 "unclear": len(unclear) > 1 and row in unclear,
                 "win": chances[1 + row] and chances[1 + row][found.seat],
-                "error": errors[1 + row],
+                "interval": chances[1 + row]
+                and _interval(
+                    share_of_wins(chances[1 + row][found.seat], max(1, numbers[1 + row]))
+                ),
                 "games": numbers[1 + row],
             }
             for row, one in enumerate(found.best)
@@ -137,6 +141,10 @@ def advise(
         "more": question.games + AT_ONCE if is_refined else 0,
     }
     return payload, known, found, perf_counter() - began
+
+
+def _interval(estimate: Estimate) -> list[float]:
+    return [round(estimate.low, 4), round(estimate.high, 4)]
 
 
 def _notes(entry: CatalogueEntry, found: Advice, estimator: CatalogueEntry | None) -> list[str]:
@@ -221,7 +229,7 @@ def play_out(
         seats = [
             {
                 "share": round(one.share.mean, 4),
-                "interval": [round(one.share.low, 4), round(one.share.high, 4)],
+                "interval": _interval(one.share),
                 "vp": round(one.vp, 1),
                 "margin": round(one.margin, 1),
             }

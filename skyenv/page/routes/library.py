@@ -75,7 +75,8 @@ def _ladders() -> list[dict[str, Any]]:
 
 
 async def _list_ladders(request: Request) -> Response:
-    return JSONResponse({"ladders": await from_disk(request, _ladders)})
+    has_library = request.app.state.library is not None
+    return JSONResponse({"ladders": await from_disk(request, _ladders), "library": has_library})
 
 
 ROUTES: Final[list[BaseRoute]] = [

@@ -29,15 +29,14 @@ from skyenv.page.view.payloads import Payload
 from skyenv.render.words import seat_name
 from skyenv.rules.variant import VARIANT
 
-# Pages linked from the lobby, and one more if the server was started with recorded games.
-PAGES: Final = ("/tutorial", "/puzzle", "/rules", "/ladder")
-LIBRARY: Final = "/library"
 MAX_LISTED: Final = 40  # newest games in the lobby's list
 RETURNED: Final = "returned"  # parameter of a URL: the browser has been sent its name
 
 
 async def _options(request: Request) -> Response:
-    """Return the agents, the suggested ones among them, and the pages of this server."""
+    """Return the agents, the suggested ones among them, the tasks, and whether there is a library
+    of recorded games.
+    """
     server = server_of(request)
     offer = {
         "agents": server.preparation.payload()["agents"],
@@ -47,7 +46,7 @@ async def _options(request: Request) -> Response:
             for name, task in TASKS.items()
             if not VARIANT
         ],
-        "pages": [*PAGES, LIBRARY] if request.app.state.library else PAGES,
+        "library": request.app.state.library is not None,
     }
     return JSONResponse(offer)
 

@@ -1,6 +1,6 @@
 // The published ladders: ratings, and the results of each pair.
 import { ask, at } from "./api.js";
-import { $, el, note, the } from "./dom.js";
+import { $, $$, el, note, the } from "./dom.js";
 import { called, many, percent, signed } from "./format.js";
 import { setUpHeader } from "./rules.js";
 
@@ -171,7 +171,9 @@ function show() {
 setUpHeader();
 addEventListener("popstate", show);
 try {
-  ({ ladders } = await ask("/api/ladders"));
+  const answer = await ask("/api/ladders");
+  ({ ladders } = answer);
+  for (const link of $$(".in-library")) link.hidden = !answer.library;
   show();
 } catch (error) {
   note(error.message);

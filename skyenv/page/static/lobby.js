@@ -257,11 +257,7 @@ async function load() {
     const taskOption = ({ name, text }) => el("option", { value: name }, `${name}: ${text}`);
     $("task").append(...tasks.map(taskOption));
     showStrengths(offer.strengths);
-    const ways = $$("a", $("ways"));
-    const offered = offer.pages.map(at); // the server may stand below a path
-    for (const way of ways) way.hidden = !offered.includes(way.pathname);
-    $("ways").hidden = ways.every((way) => way.hidden);
-    if (offer.pages.includes("/ladder")) $("to-ladder").href = at("/ladder");
+    $("to-library").hidden = !offer.library;
     showSeats();
     for (const [seat, name] of [ESTIMATOR, USUAL].entries()) {
       $(`watch-${seat}`).replaceChildren(...options());

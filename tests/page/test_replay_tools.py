@@ -18,6 +18,12 @@ SMALL = """
         .filter((one) => one.offsetParent && one.getBoundingClientRect().height < 43.5)
         .map((one) => one.id || one.textContent);
 """
+# Whether the log's last line up to the shown step is in view.
+SEEN = """
+    const [line] = [...document.querySelectorAll("#log li:not(.later)")].slice(-1);
+    const [log, one] = [document.getElementById("log"), line].map((each) => each?.getBoundingClientRect());
+    return Boolean(one && log.top <= one.top + 1 && one.bottom <= log.bottom + 1 && log.height);
+"""
 ANALYSIS: list[Step] = [
     ("", "#board svg", HERE),
     ("set #adviser-1 greedy", "#ask", HERE),
@@ -75,4 +81,7 @@ def test_replays_offer_hints_analyses_and_simulations(
         follow(page, SIMULATION)
         assert not phone or page.run(SMALL) == []
         follow(page, [("click #play-myself", "#dock", HERE)])
+        if not phone:
+            page.open(f"{address}?step=70")
+            page.wait_until(lambda: page.run(SEEN), "the log's line")
         assert page.console_errors() == []

@@ -66,14 +66,23 @@ def test_lines_of_a_chart_differ_and_labels_do_not_overlap(end: list[int]) -> No
     assert max(int(str(y)) for _, y in places) < TOP - 10, "above the plot"
 
 
-def test_a_win_chart_begins_at_known_values_and_marks_mistakes() -> None:
-    rows: Rows = [[None, None], [0.5, None], [0.25, 0.75]]
+def test_a_win_chart_has_the_known_values_and_marks_mistakes() -> None:
+    rows: Rows = [[None, None], [0.5, None], [0.25, 0.75], [0.25, 0.5], [None, None]]
     drawn = chart(rows, ["ann", ""], WIN, marks=[(2, 1)])
     left, right = (int(x) for x in re.findall(r'data-(?:left|right)="(\d+)"', drawn))
-    starts = [re.findall(r"M([\d.]+)", str(line.get("d")))[0] for line in nodes(drawn, "line")]
-    assert [float(start) for start in starts] == [(left + right) / 2, right]
-    assert [float(str(mark.get("cx"))) for mark in nodes(drawn, "mark")] == [right]
-    assert [label.text for label in nodes(drawn, "label")] == ["1 ann · 25 %", "seat 2 · 75 %"]
+    ends = [re.findall(r"[MH]([\d.]+)", str(line.get("d"))) for line in nodes(drawn, "line")]
+    width = (right - left) / 4
+    assert [(float(one[0]), float(one[-1])) for one in ends] == [
+        (left + width, left + 3 * width),
+        (left + 2 * width, left + 3 * width),
+    ]
+    assert [float(str(mark.get("cx"))) for mark in nodes(drawn, "mark")] == [left + 2 * width]
+    assert ["".join(label.itertext()) for label in nodes(drawn, "label")] == [
+        "1 ann · –",
+        "seat 2 · –",
+    ]
+    values = [label[0].get("data-values") for label in nodes(drawn, "label")]
+    assert values == ["–,50 %,25 %,25 %,–", "–,–,75 %,50 %,–"]
 
 
 # ---- the exported page ----

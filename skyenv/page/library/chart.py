@@ -99,44 +99,44 @@ def chart(
         f"{steps} actions</text>"
     )
     for seat in range(len(names)):
-        parts.append(_line([row[seat] for row in rows], seat, (scale_x, last), y))
+        parts.append(_line([row[seat] for row in rows], seat, scale_x, y))
     for step, seat in marks:
         number = rows[step][seat] or 0.0
         parts.append(
             f'<circle class="mark seat-{seat}" cx="{round(LEFT + step * scale_x, 1)}" '
             f'cy="{y(number)}" r="4"/>'
         )
-    parts += _labels(rows[-1], names, kind, last)
+    parts += _labels(rows, names, kind, last)
     parts.append(
         f'<path class="cursor" d="M0 {TOP}V{HEIGHT - BOTTOM}" transform="translate({LEFT})"/></svg>'
     )
     return "".join(parts)
 
 
-def _line(numbers: Sequence[float | None], seat: int, across: tuple[float, int], y: Height) -> str:
-    """Draw a seat's line from the first known value; `across`: the width of a step, and the x of
-    the line's end.
-    """
-    scale_x, last = across
+def _line(numbers: Sequence[float | None], seat: int, scale_x: float, y: Height) -> str:
+    """Draw a seat's line from the first to the last known value; `scale_x`: the width of a step."""
+    x = 0.0
     points: list[str] = []
     before: float | None = None
     for step, number in enumerate(numbers):
-        if number is not None and number != before:
-            x = round(LEFT + step * scale_x, 1)
+        if number is None:
+            continue
+        x = round(LEFT + step * scale_x, 1)
+        if number != before:
             points.append(f"H{x}V{y(number)}" if points else f"M{x} {y(number)}")
             before = number
     if not points:
         return ""
-    points.append(f"H{last}")
+    points.append(f"H{x:g}")
     return (
         f'<path class="line seat-{seat}" d="{"".join(points)}" stroke-dasharray="{DASHES[seat]}"/>'
     )
 
 
-def _labels(
-    numbers: Sequence[float | None], names: Sequence[str], kind: Kind, last: int
-) -> list[str]:
-    """Draw the names and last values above the plot, in as many columns as fit."""
+def _labels(rows: Rows, names: Sequence[str], kind: Kind, last: int) -> list[str]:
+    """Draw the names and last values above the plot, in as many columns as fit. The page shows the
+    values at the cursor, of those that ``data-values`` has by step.
+    """
     width, height = LABEL
     called = [
         f"{seat_label(seat)} {name[:LONGEST]}" if name else seat_name(seat)
@@ -146,7 +146,8 @@ def _labels(
     return [
         f'<text class="label seat-{seat}" x="{LEFT + seat % columns * width}"'
         f' y="{height * (1 + seat // columns) - 3}">'
-        f"{escape(name)} · {kind.shown(numbers[seat])}</text>"
+        f'{escape(name)} · <tspan data-values="{",".join(kind.shown(row[seat]) for row in rows)}">'
+        f"{kind.shown(rows[-1][seat])}</tspan></text>"
         for seat, name in enumerate(called)
     ]
 

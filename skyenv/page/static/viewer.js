@@ -152,13 +152,13 @@ export function view(root, game, draw, options = {}) {
     count.textContent = `${step} / ${game.steps}`;
     situation.textContent = game.situations[step];
     showChart();
-    showLine();
     if (!quietly) options.moved?.({ step, seat }, jumped === true);
     try {
       const drawing = await draw(step, seat, theme(), isUpright.matches);
       if (mine !== drawn) return;
       showBoard(board, drawing);
       showAround(seat);
+      showLine();
       bring(drawing);
       for (const follow of followers) follow(step);
     } catch (error) {
@@ -222,6 +222,7 @@ export function view(root, game, draw, options = {}) {
     const [left, right] = [Number(svg.dataset.left), Number(svg.dataset.right)];
     const x = left + ((right - left) * step) / Math.max(1, game.steps);
     svg.querySelector(".cursor").setAttribute("transform", `translate(${x})`);
+    for (const one of $$("tspan", svg)) one.textContent = one.dataset.values.split(",")[step];
   }
 
   function showLine() {

@@ -93,7 +93,7 @@ def advise(
         :class:`~skyenv.analysis.hints.Advice`; ``best``: its best choices, ``{"actions", "text",
         "sure", "played", "unclear", "win", "interval", "games"}`` each: whether it was ``played``;
         whether it is ``unclear`` that another is better for winning; the seat's chance to ``win``
-        after it, its 95 % interval, and the number of games played out (0: it is estimated);
+        after it, the number of games played out (0: it is estimated), and their 95 % interval;
         ``win`` and ``games``: every seat's chance to win now, null without an estimator; ``more``:
         the number of games that would refine what is unclear, or 0; ``notes``: what the numbers
         are, in sentences.
@@ -127,10 +127,9 @@ def advise(
                 "played": same(found.position, one.actions) in played,
                 "unclear": len(unclear) > 1 and row in unclear,
                 "win": chances[1 + row] and chances[1 + row][found.seat],
-                "interval": chances[1 + row]
-                and _interval(
-                    share_of_wins(chances[1 + row][found.seat], max(1, numbers[1 + row]))
-                ),
+                "interval": _interval(share_of_wins(chances[1 + row][found.seat], numbers[1 + row]))
+                if numbers[1 + row]
+                else None,
                 "games": numbers[1 + row],
             }
             for row, one in enumerate(found.best)

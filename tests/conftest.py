@@ -57,9 +57,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def page_in_threads() -> Iterator[None]:
-    """Run agents of the page in threads, as test agents can't be pickled."""
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Run agents of the page in threads, as test agents can't be pickled. Stable-Baselines3 logs to
+    pytest's folder, also in other processes.
+    """
     with pytest.MonkeyPatch.context() as context:
+        context.setenv("SB3_LOGDIR", str(tmp_path_factory.mktemp("sb3")))
         context.setattr("skyenv.page.workers.Processes", lambda _: Threads())
         yield
 

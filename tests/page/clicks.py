@@ -93,6 +93,11 @@ POSITIONS: Final[dict[str, Callable[[Game], bool]]] = {
     "take": lambda game: set(range(55, 59)) <= set(game.legal_actions),
     "move": lambda game: sum(69 <= action < 78 for action in game.legal_actions) > 1,
     "bid": lambda game: len(game.legal_actions) > 6 and game.phase == "bid",
+    "raise": lambda game: (
+        PASS in game.legal_actions
+        and len(game.legal_actions) > 3
+        and game.state["bid_total"][0] > 0
+    ),
     "alea": lambda game: (
         PASS in game.legal_actions and any(one["event"] == "alea" for one in game.copy().play(PASS))
     ),
@@ -185,20 +190,15 @@ def set_value(page: Browser, field_and_value: str) -> None:
     )
 
 
-def point_at(page: Browser, selector: str) -> None:
-    """Move the pointer over a part of the drawing."""
-    page.run(
-        "document.querySelector(arguments[0]).dispatchEvent("
-        "new PointerEvent('pointermove', {bubbles: true, clientX: 300, clientY: 300}))",
-        selector,
-    )
-
-
 VERBS: Final[dict[str, Callable[[Browser, str], object]]] = {
     "click": click,
     "press": press,
     "set": set_value,
-    "point": point_at,
+    "point": lambda page, selector: page.run(
+        "document.querySelector(arguments[0]).dispatchEvent("
+        "new PointerEvent('pointermove', {bubbles: true, clientX: 300, clientY: 300}))",
+        selector,
+    ),
     "blur": lambda page, _: page.run("document.activeElement.blur()"),
     "focus": lambda page, selector: page.run(
         "document.querySelector(arguments[0]).focus()", selector

@@ -140,6 +140,14 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("", "#hint *", GONE),
         ],
     ),
+    "a hint tells a raise by its new total and the added cards": (
+        "raise",
+        [
+            (f"click {TAB_HINTS}", "#adviser", HERE),
+            ("set #adviser crowd", "#ask-hint:enabled", HERE),
+            ("click #ask-hint", "#hint table", r"raise to (2\d): \+ violet \d"),
+        ],
+    ),
     "an option is chosen by its key and taken back, and then the choice before it": (
         "option",
         [
@@ -599,17 +607,6 @@ def test_invalid_addresses_show_their_reason(page: Browser, site: Site) -> None:
     assert not [path for path in site.listener.asked[asked:] if path.startswith("/api")]
 
 
-def test_pages_are_accessible_during_preparation(page: Browser, site: Site) -> None:
-    features = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
-    progress = {"about": "the rules", "total": 9, "left": 12.3, "whole": 29}
-    site.listener.answers["/api/preparing"] = {"ready": False, "agents": [], **progress}
-    page.open(f"{site.address}/")
-    page.wait("#preparing")
-    assert page.run("return document.documentElement.dataset.theme") == "dark"
-    check_accessible(page)
-
-
 # ---- replays ----
 
 
@@ -635,6 +632,7 @@ IN_VIEW: Final = """
 
 
 def test_a_replays_address_restores_its_step(page: Browser, site: Site, tmp_path: Path) -> None:
+    """Leaving it stops its jobs."""
     game = played(3, seed=12)
     record = game.to_record(["ann", "bob", "<i>eve</i>"])
     (tmp_path / "game.jsonl").write_text(record + record, encoding="utf-8")
@@ -659,6 +657,12 @@ def test_a_replays_address_restores_its_step(page: Browser, site: Site, tmp_path
     auction, transport = page.run(IN_VIEW)
     assert 0 <= auction["top"] < auction["bottom"] <= transport["top"]
     assert ("game=2" in address, "seat=1" in address) == (True, True)
+    follow(page, [("click #tools label:nth-of-type(3)", "#out-number", HERE)])
+    follow(page, [("set #out-number 1000", "#play-out", HERE)])
+    follow(page, [("click #play-out", "#play-out-stop", HERE)])
+    page.open(f"{site.address}/rules")
+    heard = site.listener.heard
+    page.wait_until(lambda: any(b'"state":"stopped"' in one for *_, one in heard), "their end")
 
 
 def test_an_export_replays_from_disk_without_a_network(page: Browser, tmp_path: Path) -> None:

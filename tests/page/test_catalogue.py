@@ -13,14 +13,10 @@ def test_unknown_agents_are_refused() -> None:
         quick_catalogue()["os:system"]
 
 
-def test_coverage_bots_are_offered_only_if_asked_for() -> None:
-    assert {"crowd", "hoard"}.isdisjoint(catalogue().names)
-    assert catalogue(["hoard"]).names == ["hoard", *reversed(points())]
-
-
 def test_unlisted_agents_still_play_and_are_listed_if_asked_for() -> None:
     """Games stored with them go on."""
-    assert UNLISTED.isdisjoint(catalogue().names)
+    assert (UNLISTED | {"crowd", "hoard"}).isdisjoint(catalogue().names)
+    assert catalogue(["hoard"]).names == ["hoard", *reversed(points())]
     assert catalogue()["bidder"].name == "bidder"
     assert catalogue(["bidder"]).names[0] == "bidder"
 

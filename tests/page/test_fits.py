@@ -122,8 +122,15 @@ def test_the_whole_table_fits_a_desktop(page: Browser, site: Site, position: str
 
 
 def test_the_whole_table_fits_beside_the_bar_of_preparation(page: Browser, site: Site) -> None:
+    """The lobby's bar is accessible, in the system's theme."""
+    features = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
     progress = {"about": "the rules", "total": 9, "left": 12.3, "whole": 29}
     site.listener.answers["/api/preparing"] = {"ready": False, "agents": [], **progress}
+    page.open(f"{site.address}/")
+    page.wait("#preparing")
+    assert page.run("return document.documentElement.dataset.theme") == "dark"
+    check_accessible(page)
     open_game(page, site.address, site.storage, 2, tutorial.SEED, [])
     page.wait(".preparing")
     for size in DESKTOPS:

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 from chromium import Browser
-from clicks import HERE, Step, follow
+from clicks import GONE, HERE, Step, follow
 from pages import RunningServer, another, client_of, played, quick_catalogue
 
 from processes import Threads
@@ -47,9 +47,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def serve(folder: Path, host: str = "localhost") -> Any:
-    """Return the application with a library that isn't indexed yet."""
-    library = Library(roots_of([folder]))
+def serve(folder: Path | None, host: str = "localhost") -> Any:
+    """Return the application with a library that isn't indexed yet, or with none."""
+    library = Library(roots_of([folder])) if folder else None
     return application(Storage(MEMORY), quick_catalogue(), [host], library=library)
 
 
@@ -187,18 +187,25 @@ LADDER: list[Step] = [
 ]
 
 
+NO_LIBRARY: list[Step] = [
+    ("", "#matrix button[aria-pressed=true]", HERE),
+    ("", "#pair-games, .places [href='/library']", GONE),
+]
+
+
 @pytest.mark.parametrize(
     ("where", "steps"),
     [
         ("library", GAMES),
         ("ladder?players=3&side=front&one=greedy&other=builder", LADDER),
+        ("ladder", NO_LIBRARY),
     ],
-    ids=["games", "ladder"],
+    ids=["games", "ladder", "no library"],
 )
 def test_games_and_ladders_are_browsed(
     page: Browser, folder: Path, where: str, steps: list[Step]
 ) -> None:
-    running = RunningServer(serve(folder, "127.0.0.1"))
+    running = RunningServer(serve(None if steps is NO_LIBRARY else folder, "127.0.0.1"))
     page.open(f"{running.address}/{where}")
     try:
         follow(page, steps)

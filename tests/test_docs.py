@@ -1,11 +1,13 @@
 """The README and the docs: runnable code, current generated parts, valid links, lengths."""
 
 import code
+import doctest
 import importlib
 import json
 import pkgutil
 import re
 import shlex
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -70,6 +72,12 @@ def test_code_blocks_run_at_the_prompt(block: str, capsys: pytest.CaptureFixture
         wants_more = prompt.push(line)
     assert not wants_more
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("module", ["skyenv.engine.game", "skyenv.console.options"])
+def test_examples_of_docstrings_run(module: str) -> None:
+    names = {"dataclass": dataclass}
+    assert doctest.testmod(importlib.import_module(module), extraglobs=names).failed == 0
 
 
 def test_the_example_of_a_board_file_loads(tmp_path: Path) -> None:

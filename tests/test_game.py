@@ -1,7 +1,6 @@
 """A single game: actions, chance, outcomes, copies and errors."""
 
 import copy
-import doctest
 from collections.abc import Callable
 from operator import methodcaller
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import skyenv.engine.game
 from scenario import TABLES, after_businesses, bare_game, black_stack, only, stages, supply_row
 from skyenv import (
     ChanceError,
@@ -59,10 +57,6 @@ def refused(
     for action in game.legal_actions[:1]:
         assert game.play(action) == untouched.play(action)
     return caught.value
-
-
-def test_the_example_in_the_docs() -> None:
-    assert doctest.testmod(skyenv.engine.game).failed == 0
 
 
 def test_numbers_and_names_of_actions_are_equivalent() -> None:

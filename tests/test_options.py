@@ -1,6 +1,5 @@
 """Options of programs from the command line, TOML files and Python."""
 
-import doctest
 import json
 import shlex
 from collections.abc import Callable, Mapping
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from skyenv.console import options
 from skyenv.console.options import (
     Help,
     Options,
@@ -60,10 +58,6 @@ EVERYTHING = Show(
 
 def asked(words: str) -> Show:
     return parse(Show, "skyenv show", Help("Shows."), shlex.split(words))
-
-
-def test_the_example_in_the_docs() -> None:
-    assert doctest.testmod(options, extraglobs={"dataclass": dataclass}).failed == 0
 
 
 def test_options_are_parsed_from_the_command_line() -> None:

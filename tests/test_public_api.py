@@ -6,7 +6,6 @@ Ruff's rules D and strict mypy check docstrings and types.
 import inspect
 
 import skyenv
-from processes import python
 from skyenv import errors
 
 OFFERED = {name: getattr(skyenv, name) for name in skyenv.__all__}
@@ -34,17 +33,3 @@ def test_every_error_is_a_skyenv_error_and_value_error() -> None:
     assert others == {skyenv.MissingExtraError}
     assert issubclass(skyenv.GameOverError, skyenv.IllegalActionError)
     assert issubclass(skyenv.BoardError, skyenv.OptionError)
-
-
-IMPORTS = """
-import sys
-import skyenv, skyenv.envs
-heavy = {"torch", "stable_baselines3", "matplotlib", "pyspiel", "open_spiel"}
-heavy |= {"skyenv_agents", "experiments"}
-print(sorted(name for name in sys.modules if name.split(".")[0] in heavy))
-"""
-
-
-def test_importing_skyenv_imports_no_heavy_library() -> None:
-    result = python("-W", "error", "-c", IMPORTS)
-    assert (result.stdout, result.stderr) == ("[]\n", "")

@@ -93,7 +93,9 @@ def test_rules_mentioned_exist() -> None:
     unknown = {
         f"{path.relative_to(ROOT)}: {rule}"
         for path in [*files, ROOT / "README.md"]
-        for rule in re.findall(rf"\b(?:{groups})-\d+", path.read_text(encoding="utf-8"))
+        for rule in re.findall(
+            rf"\b(?:{groups})-\d+|(?<=\")(?!UTF)[A-Z]+-\d+(?=\")", path.read_text("utf-8")
+        )
         if rule not in known
     }
     assert unknown == set()

@@ -84,9 +84,7 @@ def dealt(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return seeds
 
 
-def a_tournament() -> None:
-    settings = Settings(entrants(["random", "hoard"], 2), 2, max_turns=3, secret=7)
-    play_job(settings, GroupSeeds((0, 1), (0, 1)))
+TOURNAMENT = Settings(entrants(["random", "hoard"], 2), 2, max_turns=3, secret=7)
 
 
 @pytest.mark.compiled
@@ -97,7 +95,7 @@ def a_tournament() -> None:
             lambda: evaluate("random", ["hoard"], paired_seeds=2, max_turns=3, secret=7),
             "evaluation",
         ),
-        (a_tournament, "ladders"),
+        (lambda: play_job(TOURNAMENT, GroupSeeds((0, 1), (0, 1))), "ladders"),
         (lambda: Matches.new(["random"], 2, "front", 2, 1, 3).trajectories("outcome"), "datasets"),
     ],
 )

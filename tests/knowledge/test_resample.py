@@ -31,10 +31,7 @@ from scenario import (
 from skyenv import Game, Games, OptionError, make_agent
 from skyenv.agents import decide
 from skyenv.engine.knowledge import VIEW_DTYPE, resample, view
-from skyenv.rules.state import (
-    END_TRUNCATED,
-    PHASE_BID,
-)
+from skyenv.rules.state import END_TRUNCATED, PHASE_BID
 
 inf = pytest.mark.rule("INF-1", "INF-2", "INF-3")
 
@@ -76,9 +73,12 @@ def hands_of(number: int, stack: list[int]) -> dict[Any, float]:
 @pytest.mark.parametrize(
     ("players", "side"), [(2, "front"), (2, "back"), (3, "back"), (4, "front")]
 )
-def test_determinizations_have_the_same_view(players: int, side: str) -> None:
-    """The seat's view, mask and observation are equal to the byte, with all public information."""
+def test_determinizations_have_the_same_view_and_go_on(players: int, side: str) -> None:
+    """The seat's view, mask and observation are equal to the byte, with all public information.
+    Games go on to their end, with legal actions only.
+    """
     games = positions(players, side)
+    assert (games.state["phase"] == PHASE_BID).any()
     for seat in range(players):
         views = view(games.state, seat)
         determinizations = resample(views, np.arange(games.num_games))
@@ -88,6 +88,10 @@ def test_determinizations_have_the_same_view(players: int, side: str) -> None:
         mine = games.seat == seat
         assert (again.mask[mine] == games.mask[mine]).all()
         assert (again.seat == games.seat).all()
+    again.state["max_turns"] = again.state["turns"] + 40
+    while (rows := np.flatnonzero(again.seat >= 0)).size:
+        again.step(decide(again, make_agent("crowd"), rows), rows)
+    assert side == "back" or (again.state["end"] != END_TRUNCATED).any()
 
 
 def test_batched_resampling_equals_single_calls() -> None:
@@ -106,22 +110,6 @@ def test_batched_resampling_equals_single_calls() -> None:
     before = views.tobytes()
     resample(views, seeds)["score"][:] = 9
     assert views.tobytes() == before
-
-
-# ---- and the game can go on ----
-
-
-@inf
-@pytest.mark.parametrize(("players", "side"), [(2, "front"), (4, "back")])
-def test_determinizations_can_be_played_to_the_end(players: int, side: str) -> None:
-    """With legal actions only."""
-    games = positions(players, side, 40)
-    assert (games.state["phase"] == PHASE_BID).any()
-    games = batch_of(resample(view(games.state, 0), np.arange(games.num_games)), games)
-    games.state["max_turns"] = games.state["turns"] + 40
-    while (rows := np.flatnonzero(games.seat >= 0)).size:
-        games.step(decide(games, make_agent("crowd"), rows), rows)
-    assert side == "back" or (games.state["end"] != END_TRUNCATED).any()
 
 
 # ---- what it refuses ----

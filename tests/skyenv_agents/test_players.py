@@ -39,6 +39,7 @@ def test_agents_play_legally_and_beat_random(num_players: int, side: str, name: 
     ("name", "opponent", "number", "share"),
     [
         ("appraiser", "greedy", 200, 0.45),
+        pytest.param("lookahead-8", "trained", 12, 0.55, marks=pytest.mark.compiled),
         pytest.param("rollout-24", "greedy", 8, 0.6, marks=pytest.mark.long),
         pytest.param("ismcts-40", "greedy", 10, 0.55, marks=pytest.mark.long),
         pytest.param("ismcts-trained", "trained", 40, 0.5, marks=pytest.mark.long),

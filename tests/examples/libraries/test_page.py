@@ -84,14 +84,14 @@ def test_each_code_block_runs(
         assert min(map(float, lengths)) > 20  # without masks it is 1
 
 
-def sum_of_rows(datasets: Any, path: str) -> int:
-    """Last actions by Hugging Face's datasets."""
-    rows = datasets.load_dataset("parquet", data_dir=path, split="train", cache_dir=f"{path}-cache")
-    return sum(row["action"] for row in rows if row["last"])
-
-
 READERS: dict[str, Callable[[Any, str], Any]] = {
-    "datasets": sum_of_rows,
+    "datasets": lambda datasets, path: sum(
+        row["action"]
+        for row in datasets.load_dataset(
+            "parquet", data_dir=path, split="train", cache_dir=f"{path}-cache"
+        )
+        if row["last"]
+    ),
     "duckdb": lambda duckdb, path: duckdb.sql(
         f"select sum(action) from '{path}/*.parquet' where last"
     ).fetchall()[0][0],

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from damage import DAMAGED, damaged
 from pages import another, drawn, in_library, opened, played
 from PIL import Image
 from starlette.applications import Starlette
@@ -89,9 +88,25 @@ def test_uploads_are_limited_in_size_games_and_actions(
     assert (answer.status_code, str(most) in answer.json()["error"]) == (413, True)
 
 
-@pytest.mark.parametrize("number", range(DAMAGED))
-def test_damaged_records_are_refused_with_their_line(ann: TestClient, number: int) -> None:
-    answer = upload(ann, damaged()[number])
+LINES = played(2, seed=9, side="back").to_record(["a", "b"]).encode().splitlines(keepends=True)
+WHOLE = b"".join(LINES)
+DAMAGED = [
+    b"",
+    b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
+    WHOLE[: len(WHOLE) // 2],
+    b"".join(LINES[1:]),
+    b"".join([*LINES[:20], *LINES[21:]]),
+    WHOLE + LINES[-1],
+    WHOLE.replace(b'"players": 2', b'"players": 1000000', 1),
+    WHOLE.replace(b'"name": "', b'"name": "<script>', 1),
+    b"[" * 50_000 + b"\n" + WHOLE,
+    LINES[0].replace(b'"a"', b'"\\ud800"') + b"".join(LINES[1:]),
+]
+
+
+@pytest.mark.parametrize("record", DAMAGED, ids=range(len(DAMAGED)))
+def test_damaged_records_are_refused_with_their_line(ann: TestClient, record: bytes) -> None:
+    answer = upload(ann, record)
     assert 400 <= answer.status_code < 500
     assert re.match(r"line \d+: ", answer.json()["error"])
     assert len(answer.text) < 1000

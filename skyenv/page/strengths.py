@@ -22,8 +22,8 @@ STRENGTHS: Final = {
     ),
     "Tycoon": ("lookahead", "The Architect's network, which plays its best moves out first."),
 }
-# Those that are shown first; the others are behind "more".
-OFFERED: Final = ("Shopkeeper", "Banker", "Architect", "Tycoon")
+# Those that are shown first, about 400 points apart; the others are behind "more".
+OFFERED: Final = ("Shopkeeper", "Broker", "Surveyor", "Tycoon")
 # The page's names of agents: the lobby's, and those of others on the ladders.
 WORDS: Final = {agent: word for word, (agent, _) in STRENGTHS.items()} | {
     agent: agent.capitalize() for agent in ("appraiser", "bidder", "builder", "crowd", "random")
@@ -46,24 +46,25 @@ def called(agent: str) -> str:
 
 
 def strengths(offered: Container[str]) -> list[dict[str, Any]]:
-    """Return the lobby's suggestions: those of OFFERED, then the others, each from the weakest
-    agent on the ladder to the strongest.
+    """Return the lobby's suggestions: those of OFFERED, or all if none of them is there, then the
+    others, each from the weakest agent on the ladder to the strongest.
 
     Args:
         offered: names of the agents that can be chosen; others are left out.
 
     Returns:
         For each agent the lobby's name for it, its own, points on the published ladder (400 more
-        are odds of 10 to 1), how it plays, and whether it is one of OFFERED.
+        are odds of 10 to 1), how it plays, and whether it is one of the first.
     """
-    words = (WORDS[agent] for agent in reversed(points()) if agent in offered)
+    words = [WORDS[agent] for agent in reversed(points()) if agent in offered]
+    first = [word for word in words if word in OFFERED] or words
     return [
         {
             "word": word,
             "agent": STRENGTHS[word][0],
             "rating": points()[STRENGTHS[word][0]],
             "style": STRENGTHS[word][1],
-            "first": word in OFFERED,
+            "first": word in first,
         }
-        for word in sorted(words, key=lambda word: word not in OFFERED)
+        for word in sorted(words, key=lambda word: word not in first)
     ]

@@ -1,5 +1,7 @@
 """The catalogue of agents: unknown ones, those on offer, and the lobby's strengths."""
 
+from itertools import pairwise
+
 import pytest
 from pages import quick_catalogue
 
@@ -30,7 +32,9 @@ def test_four_strengths_are_shown_first() -> None:
         assert points == sorted(points)
     names = catalogue().names[: len(found)]
     assert names == [one["agent"] for one in sorted(found, key=lambda one: one["rating"])]
-    assert [one["agent"] for one in strengths(["greedy", "bidder"])] == ["greedy"]
+    assert all(250 < b["rating"] - a["rating"] < 500 for a, b in pairwise(found[:4]))
+    alone = strengths(["greedy", "bidder"])
+    assert [(one["agent"], one["first"]) for one in alone] == [("greedy", True)]
 
 
 def test_hints_come_from_the_strongest_agent_that_answers_in_time() -> None:

@@ -30,7 +30,7 @@ SLOW = {"game", "pictures", "start", "tasks"}
 
 PUBLISHED = {path.stem for path in figures.RESULTS.glob("*.json")} & BENCHMARKS.keys()
 # Benchmarks that write fewer rows in a short run, or without the other libraries.
-FEWER = {"game", "peers", "pictures"}
+FEWER = {"game", "peers", "pictures", "start"}
 # Benchmarks of payoffs and losses, which may be 0 or less.
 PAYOFFS = {"abr", "panel"}
 

@@ -104,8 +104,10 @@ def test_an_ending_tells_what_decided_the_game(seat: int | None) -> None:
     paid = r"Costliest bid: (\w+) paid \d cards \((\d+)\) for \w+ and built (\d) skyscrapers?\."
     name, total, built = re.fullmatch(paid, bid["text"]).groups()  # type: ignore[union-attr]
     assert (NAMES.index(name), int(total), f"build {built}") in won
-    held = zip(NAMES, game.events[-1]["cards"], strict=True)
-    assert cards["text"] == f"Cards unspent: {', '.join(f'{name} {of}' for name, of in held)}."
+    won_by = [one["seat"] for one in game.events if one["event"] == "won"]
+    held = enumerate(zip(NAMES, game.events[-1]["cards"], strict=True))
+    counts = [f"{name}: {won_by.count(each)} and {of}" for each, (name, of) in held]
+    assert cards["text"] == f"Auctions won and cards unspent: {', '.join(counts)}."
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def test_an_ending_tells_turning_points_in_plain_words(players: int, seed: int, 
     """Of players with one name it tells the seats."""
     told = ending(played(players, seed), ["you", *["greedy"] * (players - 1)], None)["sentences"]
     assert told[0]["text"] == f"Turning point: {text}"
-    assert (", Banker 3 " in told[-1]["text"]) == (players > 2)
+    assert (", Banker 3: " in told[-1]["text"]) == (players > 2)
 
 
 def test_options_name_players() -> None:

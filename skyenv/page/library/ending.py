@@ -1,5 +1,6 @@
 """The ending of a whole game: its winners, and sentences about what decided it."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -29,27 +30,28 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
 
     Returns:
         ``winners``: the seats that share the win; ``sentences``: ``{"step", "text"}`` each: the
-        turning point by the scores if scored now, the bid of most cards, if one has won, and the
-        cards left in the hands.
+        turning point by the scores if scored now, the bid of most cards, if one has won, and how
+        many auctions each won and cards each kept.
     """
     replay, end = Replay.of(game.to_record(names)), game.events[-1]
     named = [seat_name(each, replay.names) for each in range(replay.players)]
     told = [_turning_point(replay, end, named)]
-    bids = [
+    won = [
         (int(replay.states[step - 1]["bid_cards"][each].sum()), event["total"], step, each)
         for step in replay.steps_with("won")
         for event in replay.events[step]
         if event["event"] == "won" and (each := event["seat"]) in range(replay.players)
-        if each == seat or seat not in range(replay.players)
     ]
-    if bids:
+    if bids := [bid for bid in won if bid[-1] == seat or seat not in range(replay.players)]:
         cards, total, step, bidder = max(bids)
         place = auctioned(int(replay.states[step - 1]["auction_place"]))
         paid = f"{named[bidder]} paid {counted(cards, 'card')} ({total}) for {place}"
         told.append((step, f"Costliest bid: {paid}{_built(replay, step)}."))
-    unspent = ", ".join(f"{name} {held}" for name, held in zip(named, end["cards"], strict=True))
+    wins = Counter(each for *_, each in won)
+    each_of = enumerate(zip(named, end["cards"], strict=True))
+    counts = ", ".join(f"{name}: {wins[each]} and {held}" for each, (name, held) in each_of)
     last_auction = max(replay.steps_with("auction"), default=replay.steps)
-    told.append((last_auction, f"Cards unspent: {unspent}."))
+    told.append((last_auction, f"Auctions won and cards unspent: {counts}."))
     sentences = [{"step": step, "text": text} for step, text in told]
     return {"winners": end["winners"], "sentences": sentences}
 

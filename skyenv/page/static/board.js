@@ -1,5 +1,4 @@
-// The drawing of the table in the page, updated part by part: clickable parts, labels and moving
-// pieces.
+// The drawing of the table, updated part by part: clickable parts, labels, moving pieces.
 import { $$, shape } from "./dom.js";
 import { kept } from "./settings.js";
 
@@ -84,7 +83,7 @@ function focused(holder) {
 
 function redraw(board, drawing, holder, isFirst) {
   land(board);
-  // to measure them costs a layout
+  // measuring costs a layout
   const before = isFirst ? null : (board.placed ?? pieces(holder));
   const isNew = board.slots.get("table")?.digest !== drawing.table[0];
   fill(board, drawing, holder, "table");

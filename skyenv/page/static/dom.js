@@ -74,8 +74,8 @@ export function note(text = "", place = $("note")) {
 }
 
 /**
- * Whether an element shows something other than `value`, which it then will: an element that is
- * being clicked should not be replaced without need.
+ * Whether an element shows something other than `value`, which it then will. What is clicked
+ * shouldn't be replaced.
  */
 export function isNews(place, value) {
   const text = JSON.stringify(value);

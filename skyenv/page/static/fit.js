@@ -1,5 +1,5 @@
-// Layout that style sheets can't express: the height of the dock, and on small screens the visible
-// part of the drawing and the cards in a line.
+// What style sheets can't express: the dock's height, and on small screens the visible part of the
+// drawing and the cards in a line.
 import { boxOf, fitHole, handLine, isSmall, stackLine } from "./around.js";
 import { isUpright } from "./board.js";
 import { $, $$ } from "./dom.js";
@@ -32,7 +32,7 @@ function isSeen(part) {
 const scrollTo = (part, block, inline = "center") =>
   part.scrollIntoView({ block, inline, behavior: "instant" });
 
-/** Bring what is auctioned into view, on upright screens to the top, once in each auction. */
+/** Bring what is auctioned into view, on upright screens to the top, once an auction. */
 function bringAuction() {
   const part = $("board").querySelector("[data-auction]");
   if (!part || brought === part.dataset.auction) return;

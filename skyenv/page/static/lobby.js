@@ -5,7 +5,15 @@ import { called, many, seatNames, signed, when } from "./format.js";
 import { ESTIMATOR, USUAL } from "./game.js";
 import { follow, readiness } from "./preparing.js";
 import { setUpHeader } from "./rules.js";
-import { confirmed, forgetPlayed, recordOf, storeName, storedName } from "./settings.js";
+import {
+  confirmed,
+  forgetPlayed,
+  keep,
+  kept,
+  recordOf,
+  storeName,
+  storedName,
+} from "./settings.js";
 
 const canPlay = (name) => agents.find((one) => one.name === name)?.state !== "failed";
 let agents = [];
@@ -29,7 +37,8 @@ onReturn(() => location.reload()); // from a table: games have changed
 // ---- agents ----
 
 function showStrengths(strengths) {
-  const usual = strengths.find((one) => canPlay(one.agent))?.agent;
+  const able = strengths.map(({ agent }) => agent).filter(canPlay);
+  const usual = able.find((agent) => agent === kept("rival")) ?? able[0];
   const offer = ({ agent, word, rating, style }) => {
     const input = {
       type: "radio",
@@ -57,6 +66,7 @@ function showStrengths(strengths) {
     $(place).replaceChildren(
       ...strengths.filter(({ first }) => first === (place === "strengths")).map(offer),
     );
+  $("more").open = $$("#others :checked").length > 0;
   $("points").hidden = !strengths.length;
   $("results").hidden = !strengths.some(({ agent }) => recordOf(agent));
   $("forget").onclick = () => {
@@ -68,7 +78,7 @@ function showStrengths(strengths) {
 const options = () =>
   agents.map((one) => el("option", { value: `agent:${one.name}` }, called(one.name)));
 
-/** Show whether each agent is ready; until then it can be chosen, and the game waits. */
+/** Show whether each agent is ready; a game waits for that. */
 function showReadiness() {
   for (const one of agents) {
     const words = readiness(one);
@@ -127,7 +137,7 @@ function showHot() {
 
 // ---- games under way ----
 
-/** A button that deletes the game or replay of a page after confirmation. */
+/** A button that deletes a page's game or replay. */
 function deleting(page, what, question, showRest) {
   const remove = async () => {
     if (!(await confirmed(question, "delete"))) return;
@@ -219,10 +229,11 @@ $("new").onchange = ({ target }) => {
 };
 const chosen = (form) => $$("select", form).map((select) => select.value);
 const games = {
-  play: (form) => ({
-    seats: ["me", `agent:${form.elements.strength.value}`],
-    names: [$("name").value.trim(), ""],
-  }),
+  play: (form) => {
+    const rival = form.elements.strength.value;
+    keep("rival", rival);
+    return { seats: ["me", `agent:${rival}`], names: [$("name").value.trim(), ""] };
+  },
   watch: (form) => ({ seats: chosen(form) }),
   new: () => {
     const seats = chosen($("seats"));

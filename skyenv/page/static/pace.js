@@ -19,7 +19,7 @@ import {
 import { bindSetting, isForced } from "./settings.js";
 import { doing } from "./thinking.js";
 
-// ---- Alea's cards, turned up one by one before the table shows the result ----
+// ---- Alea's cards, turned up before the table shows the result ----
 
 const [LONGEST, LINGER] = [1500, 2500]; // milliseconds: for a card; until they are taken away
 /** @type {(() => void) | null} */

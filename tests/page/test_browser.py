@@ -67,7 +67,6 @@ def test_without_a_browser_tests_are_skipped_but_fail_on_ci(
 
 # ---- flows ----
 
-TAB_HINTS: Final = "#tabs label:has([value=hints])"
 TAB_REST: Final = "#tabs label:has([value=rest])"
 FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
     "a bid is laid together in any order, explained, and can be taken back": (
@@ -128,7 +127,6 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
     "a hint tells whole bids; passing is asked for where cards are laid down": (
         "bid",
         [
-            (f"click {TAB_HINTS}", "#adviser", HERE),
             ("set #adviser crowd", "#ask-hint:enabled", HERE),
             ("click #ask-hint", "#hint table", r"bid \d+: \w+ \d \+ black \d"),
             ("check", "#hint", "Crowd would"),
@@ -143,7 +141,6 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
     "a hint tells a raise by its new total and the added cards": (
         "raise",
         [
-            (f"click {TAB_HINTS}", "#adviser", HERE),
             ("set #adviser crowd", "#ask-hint:enabled", HERE),
             ("click #ask-hint", "#hint table", r"raise to (2\d): \+ violet \d"),
         ],
@@ -353,7 +350,6 @@ def bid(page: Browser) -> None:
 def test_a_whole_game_is_played_by_clicks(page: Browser, site: Site) -> None:
     """Each kind of choice is accessible, the layout stays in place, and the record is complete."""
     begin(page, site, "me", "agent:greedy", seed="11")
-    page.click(TAB_HINTS)
     looked: set[str] = set()
     stood: set[str] = set()
     while not (shown := your_turn(page))["over"]:
@@ -449,10 +445,11 @@ def test_a_hint_under_way_can_be_stopped(page: Browser, site: Site) -> None:
     """Another's choice is marked on the board, in both themes."""
     sit_at(page, site, "place")
     site.listener.held.add(f"/api/seats/{page.driver.current_url.rpartition('/')[2]}/hint")
+    measured(page, (1280, 720))  # a higher window has hints below the standings
     follow(
         page,
         [
-            (f"click {TAB_HINTS}", "#adviser", HERE),
+            ("click #tabs label:has([value=hints])", "#adviser", HERE),
             ("press ?", "#keys[open]", HERE),  # the tab's radio button needs no letters
             ("press ESCAPE", "#keys[open]", GONE),
             ("set #adviser random", "#ask-hint:enabled", HERE),

@@ -1,5 +1,4 @@
-// A bid in preparation: cards chosen from the hand in any order, then played as the sequence of
-// actions that the action encoding has.
+// A bid in preparation, and the sequence of actions that it becomes.
 import { boxOf, copiesOf } from "./around.js";
 import { isCalm, remeasure } from "./board.js";
 import { $$, el, shape } from "./dom.js";
@@ -136,7 +135,7 @@ const colourOf = ({ colours }, name) =>
 
 const DRAFT = `draft ${location.pathname}`; // what this browser remembers of a game's bid
 
-/** The cards of a decision's bid, by actions, that were laid before the page was loaded again. */
+/** A decision's draft, by actions, from before the page was loaded again. */
 function rememberedOf(key) {
   const [decision, laid] = JSON.parse(kept(DRAFT) ?? "[]");
   return decision === key ? laid : [];
@@ -291,7 +290,9 @@ function draftOf(action, x, tray) {
       "data-piece": `card-${colour}`,
     },
     shape("rect", { width: 24, height: 34, rx: 4 }),
-    shape("text", { x: 12, y: 23, "text-anchor": "middle" }, `${value}`),
+    ...[`${value}`, "▲◆■●✚★"[colour]].map((text, line) =>
+      shape("text", { x: 12, y: 16 + 14 * line }, text),
+    ),
   );
   card.addEventListener("click", (event) => {
     event.stopPropagation();
@@ -300,7 +301,7 @@ function draftOf(action, x, tray) {
   return card;
 }
 
-/** Show the cards of a tray, if there is one, in the auction's row of a seat. */
+/** Show a tray's cards, if there is one, in a seat's row of the auction. */
 export function showDraft(board, seat, tray) {
   const pileOf = (action) =>
     board.querySelector(`[data-card^="${seat}:"][data-action="${action}"]`);

@@ -57,7 +57,7 @@ export async function think(holder, name, address, signal, show) {
 /** An agent's value of a choice: a probability, or VP relative to its best choice. */
 export function sureText(kind, sure, isChosen) {
   if (sure === null) return isChosen ? "✓" : "";
-  return kind === "probability" ? percent(sure) : `${signed(sure.toFixed(1))} VP`;
+  return kind === "probability" ? percent(sure) : `${signed((+sure.toFixed(1)).toFixed(1))} VP`;
 }
 
 /** A chance to win with its 95 % interval: its bounds or half its width. Estimates have none. */

@@ -140,7 +140,7 @@ def card_name(colour: int, rank: int) -> str:
 
 # ---- an auction ----
 
-_PAYS: Final = f"the task pays the lead gained, all districts scored, less {CARD_VP} VP a card"
+TASK_PAYS: Final = f"lead gained, all districts scored, less {CARD_VP} VP a card"
 
 
 def auctioned(place: int) -> str:
@@ -157,7 +157,7 @@ def after_auction(game: Any) -> str:
     if left != NONE:
         later = later[: left - 1]
     then = f"then {', '.join(later)}" if later else "the last one"
-    return then if left == NONE else f"{then}; {_PAYS}"
+    return then if left == NONE else f"{then}; the task pays the {TASK_PAYS}"
 
 
 def bid_piles(game: Any, bidder: int) -> list[tuple[int, Sequence[int]]]:

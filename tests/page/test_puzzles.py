@@ -1,7 +1,7 @@
 """Bidding puzzles and their exact answers."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 from pages import Json, act, begin, payload
@@ -26,6 +26,7 @@ from skyenv.solving.best_response import Evaluator, seat_value
 from skyenv_agents import GreedyAgent
 
 NUMBER = 2  # of alea-3, which is solved at once
+BROWN_4 = 85  # the action "bid brown 4"
 
 
 def test_the_best_bids_of_all_hands_are_worth_the_best_response() -> None:
@@ -89,6 +90,12 @@ def test_what_is_built_after_the_auction_is_worth_what_it_pays(number: int) -> N
             payoff = game.events[-1]["payoff"][int(str(deal.seat))]
             assert found[-1]["own"]["value"] == pytest.approx(payoff, abs=0.006)
     assert built
+    # Where only the equilibrium still decides it does best, also after a bid that is never right.
+    game = puzzle(date(2026, 11, 27).toordinal())
+    for path in ([BROWN_4, BID_DONE], None, [PASS], None):
+        for action in path or reply(game, lambda _: None):
+            game.play(action)
+    assert judged(game, (), 0)[-1]["own"]["value"] == game.events[-1]["payoff"][0] == -3.0
 
 
 def test_puzzles_are_answered_choice_by_choice(ann: TestClient) -> None:
@@ -101,6 +108,7 @@ def test_puzzles_are_answered_choice_by_choice(ann: TestClient) -> None:
     assert state["puzzle"] == {
         "number": 2,
         "title": "Puzzle of 2 January 1",
+        "goal": "Goal: lead gained, all districts scored, less 1.5 VP a card",
         "next": 1,
         "decisions": 0,
     }
@@ -121,8 +129,7 @@ def test_puzzles_are_answered_choice_by_choice(ann: TestClient) -> None:
         place = ann.get(f"/puzzle?number={number}").url.path.replace("seat", "api/seats")
         about = payload(ann, place)["puzzle"]
         assert (about["title"], about["next"]) == (title, number - 1 or today.toordinal())
-    tomorrow = today.toordinal() + 1
-    for wrong in (0, tomorrow + 1, 999999999999):
+    for wrong in (0, today.toordinal() + 2, 999999999999):
         assert ann.get(f"/puzzle?number={wrong}").status_code == 400
 
 

@@ -58,7 +58,7 @@ def test_the_header_names_the_opening_and_the_first_event_the_deal() -> None:
     assert Game(task="alea-4/974", seed=1) == game
     (limit,) = openings("last-turns/252")["max_turns"]  # END-5
     assert Game(task="last-turns/252").header()["max_turns"] == limit == 36
-    assert any("who are dealt" in line.text for line in Narrator().lines(game.events))
+    assert any("hidden from the others" in line.text for line in Narrator().lines(game.events))
     with pytest.raises(Refutation, match="skyenv-task-record"):
         check_record(game.to_record().splitlines())
 

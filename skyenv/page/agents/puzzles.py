@@ -8,7 +8,7 @@ import numpy as np
 
 from skyenv.analysis.choices import Path, text
 from skyenv.analysis.recording import Recording
-from skyenv.array_types import Float64
+from skyenv.array_types import Bool, Float64
 from skyenv.engine.game import Game
 from skyenv.engine.openings import NUM_OPENINGS
 from skyenv.page.view.payloads import Payload
@@ -16,7 +16,7 @@ from skyenv.rules.actions import BID, BID_DONE
 from skyenv.rules.components import BLACK, CARD_VALUES
 from skyenv.solving.best_response import Evaluator, seat_value
 from skyenv.solving.equilibrium import Solver, solve
-from skyenv.solving.tree import ALEA_SETS, Opening, TaskTree
+from skyenv.solving.tree import ALEA_SETS, LEAF, Opening, TaskTree
 from skyenv.work import Report
 
 # Tasks whose openings are solved in seconds.
@@ -35,18 +35,36 @@ SHOWN: Final = 6
 def puzzle(number: int) -> Game:
     """Return a puzzle's deal by its number, 0 or more; equal for everybody."""
     task = f"{TASKS[number % len(TASKS)]}/{number % NUM_OPENINGS}"
-    seeds = range(number * SEEDS, (number + 1) * SEEDS)
-    games = (Game(task=task, seed=seed) for seed in seeds)
+    games = (Game(task=task, seed=number * SEEDS + each) for each in range(SEEDS))
     fits = (game for game in games if len(game.legal_actions) > LEAST_CHOICES)
-    return next(fits, Game(task=task, seed=seeds[0]))
+    return next(fits, Game(task=task, seed=number * SEEDS))
 
 
 @lru_cache(maxsize=4)
 def _solved(task: str) -> tuple[Opening, Float64, float]:
-    """Return an opening, its equilibrium and that one's NashConv in VP."""
+    """Return an opening, an equilibrium with the best last decisions, and its NashConv in VP.
+
+    Off the equilibrium's path the average policy of CFR+ is arbitrary, and may play dominated
+    actions. A best action where no other seat acts any more never helps the other seat: NashConv
+    doesn't grow.
+    """
     opening = Opening(task)
-    *_, solution = solve(Solver(opening.tree), SHARE, MOST_ITERATIONS)
-    return opening, solution.policy, solution.nash_conv
+    tree, solver, evaluator = opening.tree, Solver(opening.tree), Evaluator(opening.tree)
+    uniform = solver.solution().policy  # before any iteration; it reaches every decision
+    *_, solution = solve(solver, SHARE, MOST_ITERATIONS)
+    node, *_ = tree.places
+    best = np.where(tree.kind[node], *(evaluator.best_response(uniform, seat) for seat in (1, 0)))
+    policy = np.where(_last_decisions(tree)[node], best, solution.policy)
+    return opening, policy, sum(evaluator.best_responses(policy))
+
+
+def _last_decisions(tree: TaskTree) -> Bool:
+    """Return for each node whether one seat acts there and no other seat nor chance afterwards."""
+    acting = 1 << tree.kind.astype(np.int64)  # a bit for each kind from a node on
+    parents = np.repeat(np.arange(len(acting)), np.diff(tree.first))
+    for parent, child in zip(parents[::-1].tolist(), tree.child[::-1].tolist(), strict=True):
+        acting[parent] |= acting[child]
+    return np.isin(acting & ~(1 << LEAF), (1 << 0, 1 << 1))
 
 
 def _line(tree: TaskTree, recording: Recording) -> list[int]:
@@ -89,8 +107,7 @@ def reply(game: Game, report: Report) -> list[int]:
     # As for agents: a choice that comes again after a takeback is the same.
     random = np.random.default_rng(int(game.batch.uniforms()[0] * 2**32))
     while _is_open(path):
-        shares = policy[tree.block[node] : tree.block[node + 1]]
-        chances = shares.reshape(-1, tree.numbers[seat])[:, hand]
+        chances = policy[tree.block[node] + hand : tree.block[node + 1] : tree.numbers[seat]]
         edge = tree.first[node] + random.choice(len(chances), p=chances / chances.sum())
         node = int(tree.child[edge])
         path.append(int(tree.action[edge]))
@@ -106,7 +123,7 @@ def answer(game: Game, seat: int, report: Report) -> Payload:
         report: not called.
 
     Returns:
-        ``error``: the equilibrium's NashConv in VP; ``decisions``: for each choice among several
+        ``about``: a sentence about the equilibrium; ``decisions``: for each choice among several
         ``own`` and ``best``: ``{"text", "value"}`` of the one made and of the best one, in VP from
         the opening to the end if the seat plays on perfectly; ``cost``: the difference;
         ``choices``: the best ones, at most SHOWN.
@@ -121,15 +138,20 @@ def answer(game: Game, seat: int, report: Report) -> Payload:
         if tree.kind[node] != seat or not path:
             continue
         # The probability of this hand, of Alea's cards and of what the other bidder did.
-        chances = tree.joint[seat, tree.cards[node] + 1, hand, :, 0]
-        weight = chances @ evaluator.reach[node, 1 - seat]
+        weight = (
+            tree.joint[seat, tree.cards[node] + 1, hand, :, 0] @ evaluator.reach[node, 1 - seat]
+        )
         values = {
             way: float(evaluator.worth[child, hand] / weight)
             for way, child in _choices(tree, seat, hand, node)
         }
         if len(values) > 1:
             decisions.append(_judged(recording.states[step], path, values))
-    return {"decisions": decisions, "error": error}
+    return {
+        "about": f"Exact against the other seat, an equilibrium to {error:.3f} VP. It may err "
+        "after bids that no equilibrium makes, but never where only it still decides.",
+        "decisions": decisions,
+    }
 
 
 def _judged(position: np.void, path: Path, values: dict[Path, float]) -> Payload:
@@ -138,9 +160,12 @@ def _judged(position: np.void, path: Path, values: dict[Path, float]) -> Payload
         {"text": text(position, way), "value": round(values[way], 2)}
         for way in sorted(values, key=lambda way: -values[way])
     ]
-    own = {"text": text(position, path), "value": round(values[path], 2)}
-    cost = round(max(values.values()) - values[path], 2)
-    return {"own": own, "best": told[0], "cost": cost, "choices": told[:SHOWN]}
+    return {
+        "own": {"text": text(position, path), "value": round(values[path], 2)},
+        "best": told[0],
+        "cost": round(max(values.values()) - values[path], 2),
+        "choices": told[:SHOWN],
+    }
 
 
 def _choices(

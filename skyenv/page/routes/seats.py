@@ -42,6 +42,7 @@ from skyenv.page.view.payloads import Payload, SeatView
 from skyenv.page.view.recent import alea_since
 from skyenv.render.parts import digests
 from skyenv.render.text import text
+from skyenv.render.words import TASK_PAYS
 
 LONGEST_PAUSE: Final = 10.0
 
@@ -122,16 +123,20 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
 
 
 def _puzzle(session: Session) -> Payload | None:
-    """Return the puzzle that a game is: number, title with the day whose puzzle it is, the
-    number of the next deal, and how many decisions have been made.
+    """Return the puzzle that a game is: number, title with the day whose puzzle it is, what it
+    pays, the number of the next deal, and how many decisions have been made.
     """
     number = puzzle_number(session.stored)
     if number is None:
         return None
     last, day = datetime.now(UTC).date().toordinal(), date.fromordinal(number)
-    title = f"Puzzle of {day.day} {day:%B} {day.year}"
-    made = len(session.position.choices.made)
-    return {"number": number, "title": title, "next": number - 1 or last, "decisions": made}
+    return {
+        "number": number,
+        "title": f"Puzzle of {day.day} {day:%B} {day.year}",
+        "goal": f"Goal: {TASK_PAYS}",
+        "next": number - 1 or last,
+        "decisions": len(session.position.choices.made),
+    }
 
 
 def _doing(

@@ -49,9 +49,8 @@ function row(game) {
   const page = `/library/${game.file}/${game.number}`;
   const name = (text, seat) => {
     const won = game.winners.includes(seat);
-    const mark = won && el("span.unseen", " (won)");
-    const words = called(text) || `seat ${seat + 1}`;
-    return el(won ? "span.won" : "span", { title: text }, words, mark);
+    const words = [called(text) || `seat ${seat + 1}`, won && el("span.unseen", " (won)")];
+    return el(won ? "span.won" : "span", { title: text }, words);
   };
   const cell = (label, value) => el("td", { "data-name": label }, value);
   const number = (label, value) => el("td.number", { "data-name": label }, value);

@@ -6,7 +6,7 @@ import { api, attempt, onState } from "./seat.js";
 import { keep, kept } from "./settings.js";
 
 const DEALS = 10; // how many make a score
-const SCORE = "puzzle-costs"; // what this browser remembers: [number, costs] of its last puzzles
+const SCORE = "puzzle-costs"; // what the browser stores: [number, costs] of its last puzzles
 let wanted = ""; // the decisions whose answer was asked for
 
 const vp = (value) => `${signed(value.toFixed(2))} VP`;
@@ -24,10 +24,9 @@ function score(number, costs) {
 
 /** A choice beside the best one; opened, what others are worth. */
 function judged({ own, best, cost, choices }) {
-  const verdict =
-    cost < 0.01
-      ? ` is best, worth ${vp(own.value)}.`
-      : ` costs ${vp(cost)}. Best: ${best.text}, worth ${vp(best.value)}.`;
+  const verdict = cost
+    ? ` costs ${vp(cost)}. Best: ${best.text}, worth ${vp(best.value)}.`
+    : ` is best, worth ${vp(own.value)}.`;
   const rows = choices.map(({ text, value }) =>
     el(
       text === own.text ? "tr.choice" : "tr",
@@ -42,16 +41,16 @@ function judged({ own, best, cost, choices }) {
 const load = (number) =>
   attempt(async () => {
     const solving = el("p.small", "Solving this auction exactly …");
-    $("puzzle-answer").append(solving);
+    const told = $("puzzle-answer");
+    told.append(solving);
     try {
-      const { decisions, error } = await ask(`${api}/answer`);
-      const exact = `Exact against the other seat, an equilibrium to ${error.toFixed(3)} VP.`;
-      $("puzzle-answer").replaceChildren(...decisions.map(judged).reverse(), el("p.small", exact));
+      const { decisions, about } = await ask(`${api}/answer`);
+      told.replaceChildren(...decisions.map(judged).reverse(), el("p.small", about));
       const costs = score(
         number,
         decisions.map(({ cost }) => cost),
       );
-      const found = costs.filter((one) => one < 0.01).length;
+      const found = costs.filter((one) => !one).length;
       $("puzzle-score").textContent = `${found} of ${costs.length} best, ${vp(sum(costs))} lost`;
     } catch (problem) {
       wanted = "";
@@ -64,8 +63,9 @@ const load = (number) =>
 function show({ puzzle, undone }) {
   $("puzzle").hidden = !puzzle;
   if (!puzzle || wanted === `${undone}:${puzzle.decisions}`) return;
-  const { number, title, next, decisions } = puzzle;
+  const { number, title, goal, next, decisions } = puzzle;
   $("puzzle-title").textContent = title;
+  $("puzzle-goal").textContent = goal;
   $("puzzle-next").href = at(`/puzzle?number=${next}`);
   $("puzzle-next").hidden = !decisions;
   wanted = `${undone}:${decisions}`;

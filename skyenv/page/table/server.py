@@ -198,8 +198,7 @@ class GameServer:
         deal = await asyncio.to_thread(puzzle, number)
         seats = tuple(ME if seat == deal.seat else AGENT + EQUILIBRIUM for seat in range(2))
         key, task = f"{PUZZLE}{number}", deal.options.task
-        request = GameRequest(2, "front", deal.seed, seats, key, task=task)
-        return await self.make(request, browser)
+        return await self.make(GameRequest(2, "front", deal.seed, seats, key, task=task), browser)
 
     async def answer(self, session: Session, link: Link) -> Payload:
         """Return the exact worth of a seat's choices in a puzzle (:func:`answer`).
@@ -209,8 +208,9 @@ class GameServer:
         """
         if puzzle_number(session.stored) is None or link.seat is None:
             raise PageError("only the player of a puzzle gets an answer", 409)
-        job = partial(answer, session.game.copy(), link.seat)
-        return await self.workers.ask(job, Priority.HINT)
+        return await self.workers.ask(
+            partial(answer, session.game.copy(), link.seat), Priority.HINT
+        )
 
     async def _deal(self, browser: str, agents: tuple[str, str], **options: Any) -> Link:
         """Store a game with the lesson's deal; return the link to the person's seat, the first."""

@@ -156,6 +156,7 @@ interface Lesson {
 interface Puzzle {
   number: number;
   title: string;
+  goal: string;
   next: number;
   decisions: number;
 }

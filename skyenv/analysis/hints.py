@@ -36,8 +36,8 @@ class Advice(NamedTuple):
         tries: simulations done and planned (None: limited by time); None: the agent doesn't search.
         best: the agent's best choices, the best first; its own is among them,
             and those that are to be listed.
-        chances: every seat's chance to win now, and behind each of the best choices; None without
-            an estimator.
+        chances: every seat's chance to win now, which is that behind the choice with most wins, and
+            behind each of the best choices; None without an estimator.
     """
 
     position: Any
@@ -87,24 +87,25 @@ def advise(
 
 
 def chances(advice: Advice, estimator: Agent, known: PlayOuts, games: int) -> WinChances:
-    """Return every seat's chance to win now, and behind each of a hint's best choices.
+    """Return every seat's chance to win now, and behind each of a hint's best choices; now it is
+    that behind the one with which the seat to act wins most.
 
     Args:
         advice: the hint.
         estimator: the agent that estimates chances to win (:mod:`skyenv.analysis.win_chance`).
         known: results of play-outs, which replace estimates, and are extended.
-        games: number of games to play out, if fewer are known, now and behind each choice; not
-            behind those that are clearly worse than the best one.
+        games: number of games to play out, if fewer are known, behind each choice; not behind those
+            that are clearly worse than the best one.
 
     Raises:
         AgentError: an agent returned no valid answer.
     """
-    paths: list[Path] = [(), *(one.actions for one in advice.best)]
-    queries = [(advice.position, advice.seat, path) for path in paths]
-    unclear = {0, *(1 + row for row in unclear_rows(advice, estimator, known))}
-    for row in sorted(unclear):
+    queries = [(advice.position, advice.seat, one.actions) for one in advice.best]
+    for row in unclear_rows(advice, estimator, known):
         known.ensure(question_of(estimator, queries[row]), games)
-    return win_chances(estimator, queries, known)
+    shares, variances, number = win_chances(estimator, queries, known)
+    rows = [int(shares[:, advice.seat].argmax()), *range(len(queries))]
+    return WinChances(shares[rows], variances[rows], [number[row] for row in rows])
 
 
 def unclear_rows(advice: Advice, estimator: Agent, known: PlayOuts) -> list[int]:

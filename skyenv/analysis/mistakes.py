@@ -18,6 +18,9 @@ from skyenv.analysis.win_chance import POWER, WORLDS, in_worlds, question_of, sh
 from skyenv.array_types import Float64
 from skyenv.engine.games import Games
 from skyenv.engine.results import results
+from skyenv.render import words
+from skyenv.render.table import visible_table
+from skyenv.rules.state import PHASE_BID
 
 MAX_MISTAKES: Final = 12
 # Games played out for each of two choices; of the MOST_DOUBTED dearest, up to MOST_GAMES until the
@@ -58,7 +61,7 @@ class Opinion(NamedTuple):
     Attributes:
         decision: the decision.
         best: the agent's choice.
-        chances: every seat's chance to win before it.
+        chances: every seat's chance to win before it: after the better one of the two choices.
         cost: the seat's chance after the agent's choice less that after the one played; None if
             they are the same, or nothing has been played.
         error: half the width of the cost's 95 % interval, without the estimator's own error.
@@ -88,20 +91,29 @@ class Opinion(NamedTuple):
         return (self.cost or 0.0) + self.error
 
     def payload(self, names: Sequence[str] | None = None) -> dict[str, Any]:
-        """Return the mistake for JSON: ``step`` and ``seat``; ``played`` and ``best`` in words,
-        with the players' `names`; ``actions``, those of the best choice; ``cost``, ``error`` and
-        ``games``; ``clear``: :attr:`is_clear`.
+        """Return the mistake for JSON: ``step`` and ``seat``; ``when``: turn and place of the
+        auction; ``played`` and ``best`` in words, with the players' `names`; ``actions``, those of
+        the best choice; ``cost``, ``error``, ``games`` and 95 % ``interval``, None
+        for estimates; ``clear``: :attr:`is_clear`.
         """
         step, position, played = self.decision
+        when = words.capital(words.progress(visible_table(position))[0])
         return {
             "step": step,
             "seat": self.decision.seat,
+            "when": when
+            + (
+                f", {words.auctioned(int(position['auction_place']))}"
+                if position["phase"] == PHASE_BID
+                else ""
+            ),
             "played": text(position, played, names),
             "best": text(position, self.best, names),
             "actions": list(self.best),
             "cost": round(self.cost or 0.0, 4),
             "error": round(self.error, 4),
             "games": self.games,
+            "interval": [round(self.lowest, 4), round(self.highest, 4)] if self.games else None,
             "clear": self.is_clear,
         }
 
@@ -118,6 +130,7 @@ class Analysis:
     Attributes:
         decisions: the decisions with more than one legal choice, in order.
         opinions: their evaluations so far, by step.
+        stage: what is being done ("": estimates), how many choices are done, and of how many.
     """
 
     def __init__(
@@ -136,6 +149,7 @@ class Analysis:
             if legal[step] > 1
         ]
         self.opinions: dict[int, Opinion] = {}
+        self.stage = "", 0, len(self.decisions)
 
     def run(self) -> Iterator[int]:
         """Evaluate the decisions; yield after each batch how many are evaluated.
@@ -143,7 +157,8 @@ class Analysis:
         Raises:
             AgentError: an agent returned no valid answer.
         """
-        for bunch in assess(self.agent, self.estimator, self.decisions, self.play_outs):
+        for bunch, stage in assess(self.agent, self.estimator, self.decisions, self.play_outs):
+            self.stage = stage
             self.opinions |= {opinion.decision.step: opinion for opinion in bunch}
             yield len(self.opinions)
 
@@ -164,8 +179,8 @@ class Analysis:
             now = list(self.opinions[step].chances) if step in self.opinions else now
             rows.append(now)
         if self.recording.game.is_over:
-            last = results(self.recording.states[-1:])[0]
-            rows[-1] = last[0, : self.recording.players].tolist()
+            last = results(self.recording.states[-1:])[0][0]
+            rows[-1] = last[: self.recording.players].tolist()
         return rows
 
 
@@ -174,7 +189,7 @@ def assess(
     estimator: Agent,
     decisions: Sequence[Decision],
     known: PlayOuts,
-) -> Iterator[list[Opinion]]:
+) -> Iterator[tuple[list[Opinion], tuple[str, int, int]]]:
     """Evaluate the decisions of a game in batches; those that are played out come again.
 
     The choices with the highest estimated costs are played out, those whose cost may be the highest
@@ -191,9 +206,12 @@ def assess(
     for first in range(0, len(decisions), BUNCH):
         opinions = _opinions(agent, estimator, decisions[first : first + BUNCH])
         opinions = [remeasured(one, estimator, known) for one in opinions]
-        yield opinions
         found |= {one.decision.step: one for one in opinions}
-    for most, number in ((GAMES, MAX_MISTAKES), (MOST_GAMES, MOST_DOUBTED)):
+        yield opinions, ("", len(found), len(decisions))
+    for what, most, number in (
+        ("dearest", GAMES, MAX_MISTAKES),
+        ("unclear", MOST_GAMES, MOST_DOUBTED),
+    ):
         dearest = sorted(found.values(), key=lambda one: -(one.cost or 0.0))[:MAX_MISTAKES]
         steps = [
             one.decision.step for one in dearest if (one.cost or 0) > 0 and _is_doubted(one, most)
@@ -204,13 +222,17 @@ def assess(
             for question in _questions(opinion, estimator):
                 known.ensure(question, min(games, most))
             found[opinion.decision.step] = measured = remeasured(opinion, estimator, known)
-            yield [measured]
+            spent = sum(
+                one.games if _is_doubted(one, most) else most
+                for one in map(found.__getitem__, steps)
+            )
+            yield [measured], (f"playing out the {what}: ", spent // most, len(steps))
 
 
 def _is_doubted(opinion: Opinion, most: int) -> bool:
     """Return whether up to `most` more games may tell whether the choice was a mistake."""
-    is_told = opinion.games >= GAMES and opinion.is_clear
-    return opinion.games < most and opinion.highest > 0 and not is_told
+    is_open = opinion.games < GAMES or not opinion.is_clear
+    return opinion.games < most and opinion.highest > 0 and is_open
 
 
 def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
@@ -229,8 +251,8 @@ def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
 
 
 def _opinions(agent: Agent, estimator: Agent, decisions: Sequence[Decision]) -> list[Opinion]:
-    states = [imagined(one.position, one.seat) for one in decisions]
-    own = completed(agent, np.concatenate(states), [()] * len(states))
+    states = np.concatenate([imagined(one.position, one.seat) for one in decisions])
+    own = completed(agent, states, [()] * len(states))
     asked = [(one, best, _paths(one, best)) for one, best in zip(decisions, own, strict=True)]
     queries = [(one.position, one.seat, path) for one, _, paths in asked for path in paths]
     worlds = iter(in_worlds(estimator, queries))
@@ -238,21 +260,24 @@ def _opinions(agent: Agent, estimator: Agent, decisions: Sequence[Decision]) -> 
     for decision, best, paths in asked:
         estimates = np.stack([next(worlds) for _ in paths])
         chances = sharpened(estimates.mean(axis=1))
-        opinion = Opinion(decision, best, chances[0].round(4).tolist())
+        now = max(chances.round(4).tolist(), key=lambda row: row[decision.seat])
+        opinion = Opinion(decision, best, now)
         if len(estimates) > 1:
-            shares = estimates[1:, :, decision.seat] / estimates[1:].sum(axis=2)
-            cost = float(chances[1, decision.seat] - chances[2, decision.seat])
+            shares = estimates[:, :, decision.seat] / estimates.sum(axis=2)
+            cost = float(chances[0, decision.seat] - chances[1, decision.seat])
             opinion = opinion._replace(cost=cost, error=POWER * paired_error(*shares))
         opinions.append(opinion)
     return opinions
 
 
 def _paths(decision: Decision, best: Path) -> list[Path]:
-    """Return the paths to estimate: the empty one, the agent's, and the one played if different."""
+    """Return the paths to estimate: the agent's and the one played, or the empty one where these
+    are the same.
+    """
     position, played = decision.position, decision.played
     if not played or same(position, played) == same(position, best):
         return [()]
-    return [(), best, played]
+    return [best, played]
 
 
 def paired_error(first: Float64, second: Float64) -> float:
@@ -274,14 +299,13 @@ def remeasured(opinion: Opinion, estimator: Agent, known: PlayOuts) -> Opinion:
     cost from pairs of games with one seed.
     """
     seat = opinion.decision.seat
-    now, *tallies = map(known.tally, _questions(opinion, estimator))
-    if now is not None:
-        opinion = opinion._replace(chances=now.shares.round(4).tolist())
-    won = [tally.won[:, seat] for tally in tallies if tally is not None]
-    if len(won) < 2:
+    tallies = [known.tally(question) for question in _questions(opinion, estimator)]
+    told = [tally for tally in tallies if tally is not None]
+    if len(told) < 2:
         return opinion
-    cost, error, games = paired(*won)
-    return opinion._replace(cost=cost, error=error, games=games)
+    cost, error, games = paired(*(tally.won[:, seat] for tally in told))
+    now = max((tally.shares.round(4).tolist() for tally in told), key=lambda row: row[seat])
+    return opinion._replace(chances=now, cost=cost, error=error, games=games)
 
 
 def retold(

@@ -121,7 +121,7 @@ def analysis(game: Game, seat: int) -> str:
 
     agent = made("trained")
     told = assess(agent, agent, [Decision(0, game.batch.state[0], ())], PlayOuts())
-    return repr([(one.best, one.chances) for bunch in told for one in bunch])
+    return repr([(one.best, one.chances) for bunch, _ in told for one in bunch])
 
 
 def draw_odds(game: Game, seat: int) -> Any:

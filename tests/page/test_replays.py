@@ -67,7 +67,7 @@ def test_lines_of_a_chart_differ_and_labels_do_not_overlap(end: list[int]) -> No
 
 
 def test_a_win_chart_has_the_known_values_and_marks_mistakes() -> None:
-    rows: Rows = [[None, None], [0.5, None], [0.25, 0.75], [0.25, 0.5], [None, None]]
+    rows: Rows = [[None, None], [0.5, None], [0.25, 0.75], [0.545, 0.455], [None, None]]
     drawn = chart(rows, ["ann", ""], WIN, marks=[(2, 1)])
     left, right = (int(x) for x in re.findall(r'data-(?:left|right)="(\d+)"', drawn))
     ends = [re.findall(r"[MH]([\d.]+)", str(line.get("d"))) for line in nodes(drawn, "line")]
@@ -82,7 +82,7 @@ def test_a_win_chart_has_the_known_values_and_marks_mistakes() -> None:
         "seat 2 · –",
     ]
     values = [label[0].get("data-values") for label in nodes(drawn, "label")]
-    assert values == ["–,50 %,25 %,25 %,–", "–,–,75 %,50 %,–"]
+    assert values == ["–,50\u00a0%,25\u00a0%,55\u00a0%,–", "–,–,75\u00a0%,45\u00a0%,–"]
 
 
 # ---- the exported page ----

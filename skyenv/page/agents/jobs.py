@@ -94,7 +94,8 @@ def advise(
         "sure", "played", "unclear", "win", "interval", "games"}`` each: whether it was ``played``;
         whether it is ``unclear`` that another is better for winning; the seat's chance to ``win``
         after it, the number of games played out (0: it is estimated), and their 95 % interval;
-        ``win`` and ``games``: every seat's chance to win now, null without an estimator; ``more``:
+        ``win`` and ``games``: every seat's chance to win now, as text, that behind the choice with
+        most wins; null without an estimator; ``more``:
         the number of games that would refine what is unclear, or 0; ``notes``: what the numbers
         are, in sentences.
 
@@ -134,7 +135,7 @@ def advise(
             }
             for row, one in enumerate(found.best)
         ],
-        "win": chances[0],
+        "win": chances[0] and WIN.texts(chances[0]),
         "games": numbers[0],
         "notes": _notes(entry, found, estimator),
         "more": question.games + AT_ONCE if is_refined else 0,
@@ -171,8 +172,8 @@ def analyse(
         entry: the agent whose choices are compared with those played.
         estimator: the agent that estimates chances, and plays out.
         known: the play-outs so far.
-        report: called with ``agent`` and ``by``, the estimator; how many decisions are ``done``
-            ``of`` all that have a choice; the ``chart`` of the chances, if any is known; and the
+        report: called with ``agent`` and ``by``, the estimator; what it is ``doing``, and how many
+            choices are ``done`` ``of`` all; the ``chart`` of the chances, if any is known; and the
             ``mistakes``.
 
     Raises:
@@ -183,14 +184,14 @@ def analyse(
 
     def tell() -> None:
         marks = [(one.decision.step, one.decision.seat) for one in analysis.mistakes]
-        is_begun = bool(analysis.opinions)
         report(
             {
                 "agent": entry.name,
                 "by": estimator.name,
-                "done": len(analysis.opinions),
-                "of": len(analysis.decisions),
-                "chart": replay.charts(analysis.chances(), WIN, marks) if is_begun else None,
+                **dict(zip(("doing", "done", "of"), analysis.stage, strict=True)),
+                "chart": replay.charts(analysis.chances(), WIN, marks)
+                if analysis.opinions
+                else None,
                 "mistakes": [one.payload(replay.names) for one in analysis.mistakes],
             }
         )
@@ -216,23 +217,26 @@ def play_out(
         entries: the agents by seat.
         position, number, seat, known: as for :func:`skyenv.analysis.playouts.play_out`.
         report: called with ``agents``; how many games are ``done`` ``of`` all; for each of the
-            ``seats`` its ``share`` of the win with the 95 % ``interval``, and mean ``vp`` and
-            ``margin`` to the best other seat.
+            ``seats`` its ``share`` of the win, as text, with the 95 % ``interval``, and mean ``vp``
+            and ``margin`` to the best other seat.
 
     Raises:
         AgentError: an agent returned no valid answer.
     """
     names = [entry.name for entry in entries]
-    agents = [entry.agent for entry in entries]
-    for done, found in played_out(agents, position, number, seat, known):
+    for done, found in played_out(
+        [entry.agent for entry in entries], position, number, seat, known
+    ):
         seats = [
             {
-                "share": round(one.share.mean, 4),
+                "share": share,
                 "interval": _interval(one.share),
                 "vp": round(one.vp, 1),
                 "margin": round(one.margin, 1),
             }
-            for one in found
+            for one, share in zip(
+                found, WIN.texts([each.share.mean for each in found]), strict=True
+            )
         ]
         report({"agents": names, "done": done, "of": max(done, number), "seats": seats})
     return known

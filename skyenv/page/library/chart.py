@@ -43,7 +43,21 @@ class Kind:
         """Return a value as text for the axis and the labels."""
         if number is None:
             return "–"
-        return f"{100 * number:.0f} %" if self.percent else f"{number:.0f}"
+        return f"{100 * number:.0f}\u00a0%" if self.percent else f"{number:.0f}"
+
+    def texts(self, row: Sequence[float | None]) -> list[str]:
+        """Return every seat's value as text; shares are rounded by largest remainders, so that
+        those of a whole add up to 100 %.
+        """
+        exact = [100 * (number or 0.0) for number in row]
+        seats = sorted(range(len(row)), key=lambda seat: int(exact[seat]) - exact[seat])
+        up = seats[: round(sum(exact)) - sum(map(int, exact))] if self.percent else ()
+        return [
+            self.shown(
+                (int(exact[seat]) + (seat in up)) / 100 if number and self.percent else number
+            )
+            for seat, number in enumerate(row)
+        ]
 
 
 VP: Final = Kind("VP")
@@ -143,17 +157,19 @@ def _labels(rows: Rows, names: Sequence[str], kind: Kind, last: int) -> list[str
         for seat, name in enumerate(names)
     ]
     columns = (last - LEFT) // width
+    values = [kind.texts(row) for row in rows]
     return [
         f'<text class="label seat-{seat}" x="{LEFT + seat % columns * width}"'
         f' y="{height * (1 + seat // columns) - 3}">'
-        f'{escape(name)} · <tspan data-values="{",".join(kind.shown(row[seat]) for row in rows)}">'
-        f"{kind.shown(rows[-1][seat])}</tspan></text>"
+        f'{escape(name)} · <tspan data-values="{",".join(row[seat] for row in values)}">'
+        f"{values[-1][seat]}</tspan></text>"
         for seat, name in enumerate(called)
     ]
 
 
 def _in_words(numbers: Sequence[float | None], names: Sequence[str], kind: Kind) -> str:
     ends = ", ".join(
-        f"{seat_name(seat)} {name}: {kind.shown(numbers[seat])}" for seat, name in enumerate(names)
+        f"{seat_name(seat)} {names[seat]}: {value}"
+        for seat, value in enumerate(kind.texts(numbers))
     )
     return f"{kind.name} over the game. At the end {ends}"

@@ -96,20 +96,19 @@ function marks(viewer) {
 
 /** The badges of a hint. Of choices of several cards only the agent's own has one. */
 function hinted({ best, kind, text }) {
-  const shown = best.filter((one) => one.text === text || one.actions.length === 1);
-  const badge = ({ actions, sure, ...one }) => {
-    const isBest = one.text === text;
-    return { actions, text: sureText(kind, sure, isBest), isBest };
-  };
-  return shown.map(badge).filter((one) => one.text);
+  return best
+    .map((one) => ({ ...one, isBest: one.text === text }))
+    .filter(({ isBest, actions }) => isBest || actions.length === 1)
+    .map((one) => ({ ...one, text: sureText(kind, one.sure, one.isBest) }))
+    .filter((one) => one.text);
 }
 
 // ---- agents asked at a step, side by side ----
 
 function asking(viewer, shared) {
   const { api, agents, agent, noted, marks, find } = shared;
-  const choices = ["adviser", "adviser-1", "adviser-2"].map(find);
-  const [thinking, answers, always] = [find("thinking"), find("hint"), find("always")];
+  const ids = ["thinking", "hint", "always", "adviser", "adviser-1", "adviser-2"];
+  const [thinking, answers, always, ...choices] = ids.map(find);
   const { adviser } = viewer.game;
   const usual = agents.includes(agent) ? agent : adviser;
   let shown = null; // the step of the answer
@@ -177,14 +176,14 @@ function job(find, id, address, show) {
   const [begin, stop, line, bar] = ["", "-stop", "-line", "-bar"].map((part) => find(id + part));
 
   function tell(answer) {
-    const { state, done, of } = answer;
+    const { state, doing = "", done, of } = answer;
     line.hidden = state === "done" && done === of;
     begin.disabled = state === "running";
     stop.hidden = !begin.disabled;
     bar.hidden = state === "failed";
     bar.max = of || 1;
     bar.value = done;
-    const far = `${done} of ${of || "…"}${state === "stopped" ? ", stopped" : ""}`;
+    const far = `${doing}${done} of ${of || "…"}${state === "stopped" ? ", stopped" : ""}`;
     line.querySelector("span").textContent = state === "failed" ? answer.trouble : far;
     show(answer);
   }
@@ -217,8 +216,8 @@ function analysis(viewer, shared) {
   const { api, agents, agent, marks, find } = shared;
   const mine = viewer.game.names.indexOf("you");
   const earlier = viewer.game.analysis;
-  const usual = earlier?.agent ?? (agents.includes(agent) ? agent : ESTIMATOR);
-  const who = offer(find("analyst"), agents, usual);
+  const usual = agents.includes(agent) ? agent : ESTIMATOR;
+  const who = offer(find("analyst"), agents, earlier?.agent ?? usual);
   const address = () => `${api}/analysis?agent=${encodeURIComponent(who.value)}`;
   job(find, "analyse", address, show);
   let better; // the mistake whose better choice is shown
@@ -229,35 +228,52 @@ function analysis(viewer, shared) {
   });
 
   function line(one) {
-    const cost = `${one.clear ? "" : "unclear: "}${chanceText(one.cost, one.error, one.games)}`;
-    const whose = one.seat === mine ? "" : `${viewer.names[one.seat]}: `;
+    const whose = one.seat === mine ? "" : `, ${viewer.names[one.seat]}`;
     return el(
       one.clear ? "li" : "li.unclear",
       el(
         "button.line",
         { "data-step": one.step, onclick: () => viewer.go((better = one).step, true) },
-        el("b", cost),
-        ` · ${whose}${one.played} — better: ${one.best}`,
+        el("b", chanceText(one.cost, one.interval)),
+        ` · ${one.when}${whose}: ${one.played} — better: ${one.best}`,
       ),
     );
   }
 
-  function list(mistakes) {
-    const others = mistakes.filter(({ seat }) => mine >= 0 && seat !== mine);
-    const own = mistakes.filter((one) => !others.includes(one));
-    find("found").hidden = !own.length;
-    find("mistakes").replaceChildren(...own.map(line));
-    find("others").hidden = !others.length;
-    the("ol", find("others")).replaceChildren(...others.map(line));
-    return own.length;
+  function list(holder, mistakes) {
+    const lines = mistakes.map(line);
+    const clear = mistakes.filter((one) => one.clear).length; // they come first
+    if (lines[clear]) lines.splice(clear, 0, el("li.small", "may be none:"));
+    holder.hidden = !lines.length;
+    the("ol", holder).replaceChildren(...lines);
   }
-  shared.list = list;
 
-  function show({ chart, mistakes, state, agent }) {
-    if (chart) viewer.setChart("win", chart);
-    find("faultless").hidden = list(mistakes ?? []) || state !== "done";
-    find("faultless").textContent = `${called(agent)} found no better choice.`;
+  const lists = find("lists");
+  let isRead = false; // by pointer or keyboard: its order stays
+  let latest;
+  function draw() {
+    if (isRead) return;
+    const { mistakes = [], state } = latest;
+    const isOwn = ({ seat }) => mine < 0 || seat === mine;
+    list(find("found"), mistakes.filter(isOwn));
+    list(
+      find("others"),
+      mistakes.filter((one) => !isOwn(one)),
+    );
+    find("faultless").hidden = mistakes.some(isOwn) || state !== "done";
   }
+  lists.onpointermove = lists.onfocusin = () => (isRead = true);
+  lists.onpointerleave = lists.onfocusout = ({ relatedTarget }) => {
+    isRead = lists.contains(relatedTarget);
+    draw();
+  };
+
+  function show(answer) {
+    if (answer.chart) viewer.setChart("win", answer.chart);
+    latest = answer;
+    draw();
+  }
+  shared.list = (mistakes) => show({ ...latest, mistakes });
   if (earlier) show(earlier);
 }
 
@@ -277,8 +293,7 @@ const chosenAgents = (find) => $$("select", find("out-seats")).map((s) => s.valu
 
 function simulating(viewer, { api, agents, find }) {
   for (const seat of viewer.game.names.keys()) {
-    const select = el("select", { id: `out-${seat}` });
-    offer(select, agents, ESTIMATOR);
+    const select = offer(el("select", { id: `out-${seat}` }), agents, ESTIMATOR);
     find("out-seats").append(el("label", el("span", viewer.names[seat]), select));
     find("out-hidden").append(el("option", { value: seat }, `resampled for ${viewer.names[seat]}`));
   }
@@ -295,17 +310,15 @@ function simulating(viewer, { api, agents, find }) {
   function show(answer) {
     const one = ({ share, interval, vp, margin }, seat) => {
       const within = interval.map(percent).join(" to ");
-      const agent = called(answer.agents[seat]);
-      const wins = `${agent} wins ${percent(share)} (95 % interval ${within})`;
+      const wins = `${called(answer.agents[seat])} wins ${share} (95 % interval ${within})`;
       return el(
         "div",
         el("h2", viewer.names[seat]),
         el("p", `${wins}, ${vp} VP, margin to the best other seat ${signed(margin)}`),
       );
     };
-    const told = `From step ${from}, ${answer.done} games.`;
-    const shown = answer.seats?.map(one) ?? [];
-    find("out-results").replaceChildren(shown.length ? el("p.small", told) : "", ...shown);
+    const told = el("p.small", `From step ${from}, ${answer.done} games.`);
+    find("out-results").replaceChildren(...(answer.seats ? [told, ...answer.seats.map(one)] : []));
   }
 }
 
@@ -313,8 +326,7 @@ function simulating(viewer, { api, agents, find }) {
 function continuing(viewer, { api, find }) {
   const [mine, hidden, start] = ["on-seat", "on-hidden", "play-myself"].map(find);
   const fail = (text) => note(text, find("on-trouble"));
-  const seatOption = (name, seat) => el("option", { value: seat }, `I play ${name}`);
-  mine.prepend(...viewer.names.map(seatOption));
+  mine.prepend(...viewer.names.map((name, value) => el("option", { value }, `I play ${name}`)));
   mine.value = "0";
   mine.onchange = () => {
     hidden.disabled = mine.value === "all";
@@ -323,8 +335,8 @@ function continuing(viewer, { api, find }) {
   start.onclick = () => {
     const isMine = (seat) => mine.value === "all" || Number(mine.value) === seat;
     const seats = chosenAgents(find).map((name, seat) => (isMine(seat) ? "me" : `agent:${name}`));
-    const wanted = { seats, resample: hidden.value === "resample" };
-    leaveBy(start, () => send(`${api}/${viewer.step}/variations`, wanted), fail);
+    const resample = hidden.value === "resample";
+    leaveBy(start, () => send(`${api}/${viewer.step}/variations`, { seats, resample }), fail);
   };
 }
 
@@ -377,19 +389,14 @@ function chances(viewer, { api, find }) {
 
 function exporting(viewer, { api, record, find }) {
   find("save-record").href = at(record);
-  find("made-page").href = at(`${api}/made/file`);
+  const made = find("made-page");
+  made.href = at(`${api}/made/file`);
   viewer.follow((step) => {
     const look = `theme=${theme()}${viewer.seat === null ? "" : `&seat=${viewer.seat}`}`;
     for (const kind of ["svg", "png"]) {
       find(`save-${kind}`).href = at(`${api}/${step}/picture.${kind}?${look}`);
     }
   });
-  job(
-    find,
-    "make-page",
-    () => `${api}/made`,
-    ({ state }) => {
-      find("made-page").hidden = state !== "done";
-    },
-  );
+  const show = ({ state }) => (made.hidden = state !== "done");
+  job(find, "make-page", () => `${api}/made`, show);
 }

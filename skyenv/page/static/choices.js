@@ -44,18 +44,16 @@ export const begun = () => tray?.actions ?? (first === null ? [] : [TAKE + first
 
 const canPass = (legal) => legal.some((choice) => choice.action === PASS);
 
-/**
- * Whether any bid is left: of cards that come to too little, passing is the only choice.
- * @param {State} state
- */
+/** Whether a bid is legal, not only passing. @param {State} state */
 const canBid = (state) =>
   state.decision.bid !== null && state.legal.some((choice) => choice.action !== PASS);
 
 export function isLegal(part) {
   const { state } = seat;
   if (!state?.yours || isForced(state) || isAway()) return false;
-  if (state.decision.take && part.dataset.stack !== undefined)
-    return state.decision.take.some(([colour]) => colour === taking(part));
+  const { take } = state.decision;
+  if (take && part.dataset.stack !== undefined)
+    return take.some(([colour]) => colour === taking(part));
   const card = canBid(state) && cardOf(part);
   if (card) return !BidTray.of(state).why(...card);
   return movesOf(part).length > 0;
@@ -66,10 +64,8 @@ export function isLegal(part) {
  * @param {State} state
  */
 function reasonOf(state, action) {
-  const reasons = Object.entries(state.why);
-  const found =
-    action === undefined ? reasons[0] : reasons.find(([, actions]) => actions.includes(action));
-  return found?.[0] ?? "";
+  const isMeant = ([, actions]) => action === undefined || actions.includes(action);
+  return Object.entries(state.why).find(isMeant)?.[0] ?? "";
 }
 
 /** The reason why a part can't be chosen; "" if it can, or no reason is known. */
@@ -132,8 +128,8 @@ function questionOf(action, { decision, lesson }) {
     return tray?.actions.length
       ? ["Cards of a bid are laid down. Pass all the same?", "pass", "keep bidding"]
       : null;
-  const ends = decision.ends && action >= PLOT && action < TAKE;
-  if (ends) return ["The 12th business ends the game. Place it?", "place it", "not yet"];
+  if (decision.ends && action >= PLOT && action < TAKE)
+    return ["The 12th business ends the game. Place it?", "place it", "not yet"];
   if (action !== STOP) return null;
   return [
     decision.ends
@@ -154,14 +150,10 @@ async function choose(action) {
 
 /** Choose a stack: with the second both are taken, by ascending colour. */
 function take(colour) {
-  if (first === null || first === colour) {
-    first = first === colour ? null : colour;
-    mark();
-    return;
-  }
-  const pair = [first, colour].sort((a, b) => a - b);
-  first = null;
-  act(pair.map((one) => TAKE + one));
+  const before = first;
+  first = before === null ? colour : null;
+  if (before === null || before === colour) mark();
+  else act([before, colour].sort((a, b) => a - b).map((one) => TAKE + one));
 }
 
 function mark() {
@@ -215,10 +207,7 @@ function buttons({ options, take, bid }, legal) {
     .map(button);
 }
 
-function showFoot(legal) {
-  const passing = el("button.apart", choosing(PASS), "pass");
-  $("foot").replaceChildren(tray?.foot ?? "", canPass(legal) ? passing : "");
-}
+const passing = (legal) => (canPass(legal) ? el("button.apart", choosing(PASS), "pass") : "");
 
 /** @param {State} state */
 export function showChoices(state) {
@@ -232,7 +221,7 @@ export function showChoices(state) {
   first = null;
   tray = null;
   const legal = isForced(state) || !state.yours ? [] : all;
-  // Made anew each time, as what stays in the page and moves is seen as a jump.
+  // made anew: elements that stay and move count as layout shifts
   $("choices").replaceChildren(document.importNode($("offer").content, true));
   $("auction").replaceChildren(...linked(auction?.text ?? ""));
   $("buttons").className = options ? "options" : "buttons";
@@ -243,7 +232,7 @@ export function showChoices(state) {
     tray.show();
   }
   $("buttons").replaceChildren(...buttons(decision, legal));
-  showFoot(legal);
+  $("foot").replaceChildren(tray?.foot ?? "", passing(legal));
   $("undo").hidden = !undo;
   $("choices").classList.toggle("idle", legal.length === 0);
   mark();
@@ -251,9 +240,9 @@ export function showChoices(state) {
 }
 
 function sameAs(earlier) {
-  const { action } = earlier?.dataset ?? {};
-  const selector = action ? `[data-action="${action}"]` : `[id="${earlier?.id}"]`;
-  return earlier && $("choices").querySelector(selector);
+  const { id, dataset } = earlier ?? { dataset: {} };
+  const selector = dataset.action ? `[data-action="${dataset.action}"]` : `[id="${id}"]`;
+  return $("choices").querySelector(selector);
 }
 
 /** The keyboard stays on the drawing or among the choices while others move. */

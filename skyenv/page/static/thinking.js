@@ -60,14 +60,11 @@ export function sureText(kind, sure, isChosen) {
   return kind === "probability" ? percent(sure) : `${signed((+sure.toFixed(1)).toFixed(1))} VP`;
 }
 
-/** A chance to win with its 95 % interval: its bounds or half its width. Estimates have none. */
-export function chanceText(share, interval, games) {
-  if (!games) return `≈\u00a0${percent(share)}`;
-  const within = interval.map
-    ? `[${interval.map(percent).join(", ")}]`
-    : `±\u00a0${percent(interval)}`;
-  return `${percent(share)} ${within}`;
-}
+/** A chance to win with its 95 % interval. Estimates have none. */
+export const chanceText = (share, interval) =>
+  interval
+    ? signed(`${percent(share)} [${interval.map(percent).join(", ")}]`)
+    : `≈\u00a0${percent(share)}`;
 
 /** The hints for one decision: a row for each choice, a column for each agent. */
 export function hintTable(hints, names) {
@@ -82,16 +79,16 @@ export function hintTable(hints, names) {
   }
   const { win, games: number } = hints.find((hint) => hint.win) ?? { win: null };
   const most = Math.max(...[...rows.values()].map((one) => one.win));
-  const row = ({ text, actions, told, isChosen, win: after, interval, games, played, unclear }) =>
+  const row = ({ text, actions, told, isChosen, win: after, interval, played, unclear }) =>
     el(
       (win ? after === most && !unclear : isChosen.some(Boolean)) ? "tr.choice" : "tr",
       { "data-hint": actions.join(" ") },
       el("th", { scope: "row" }, text, played && el("b", " · played")),
       hints.map((_, i) => el(isChosen[i] ? "td.chosen" : "td", told[i] ?? "")),
-      win && el(unclear ? "td.unclear" : "td", chanceText(after, interval, games)),
+      win && el(unclear ? "td.unclear" : "td", chanceText(after, interval)),
     );
   const heads = ["choice", ...hints.map((hint) => called(hint.agent)), ...(win ? ["wins"] : [])];
-  const now = win?.map((share, seat) => `${names[seat]} ${percent(share)}`).join(", ");
+  const now = win?.map((share, seat) => `${names[seat]} ${share}`).join(", ");
   return el(
     "div.hint",
     hints.map(({ agent, text }) => el("p", el("b", called(agent)), ` would: ${text}`)),

@@ -105,8 +105,8 @@ def test_an_ending_tells_what_decided_the_game(seat: int | None) -> None:
     name, total, built = re.fullmatch(paid, bid["text"]).groups()  # type: ignore[union-attr]
     assert (NAMES.index(name), int(total), f"build {built}") in won
     won_by = [one["seat"] for one in game.events if one["event"] == "won"]
-    held = enumerate(zip(NAMES, game.events[-1]["cards"], strict=True))
-    counts = [f"{name}: {won_by.count(each)} and {of}" for each, (name, of) in held]
+    held = game.events[-1]["cards"]
+    counts = [f"{name}: {won_by.count(at)} and {held[at]}" for at, name in enumerate(NAMES)]
     assert cards["text"] == f"Auctions won and cards unspent: {', '.join(counts)}."
 
 

@@ -126,7 +126,7 @@ def answer(game: Game, seat: int, report: Report) -> Payload:
         ``about``: a sentence about the equilibrium; ``decisions``: for each choice among several
         ``own`` and ``best``: ``{"text", "value"}`` of the one made and of the best one, in VP from
         the opening to the end if the seat plays on perfectly; ``cost``: the difference;
-        ``choices``: the best ones, at most SHOWN.
+        ``choices``: the best SHOWN ones, and the one made after them if it isn't among them.
     """
     opening, policy, error = _solved(str(game.options.task))
     recording = Recording.of(game.to_record())
@@ -164,7 +164,11 @@ def _judged(position: np.void, path: Path, values: dict[Path, float]) -> Payload
         "own": {"text": text(position, path), "value": round(values[path], 2)},
         "best": told[0],
         "cost": round(max(values.values()) - values[path], 2),
-        "choices": told[:SHOWN],
+        "choices": [
+            one
+            for rank, one in enumerate(told)
+            if rank < SHOWN or one["text"] == text(position, path)
+        ],
     }
 
 

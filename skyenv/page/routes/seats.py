@@ -123,8 +123,8 @@ async def _state(request: Request, server: GameServer, link: Link, session: Sess
 
 
 def _puzzle(session: Session) -> Payload | None:
-    """Return the puzzle that a game is: number, title with the day whose puzzle it is, what it
-    pays, the number of the next deal, and how many decisions have been made.
+    """Return the puzzle that a game is: number, title with the day whose puzzle it is (from 2026
+    on), what it pays, the number of the next deal, and how many decisions have been made.
     """
     number = puzzle_number(session.stored)
     if number is None:
@@ -132,7 +132,9 @@ def _puzzle(session: Session) -> Payload | None:
     last, day = datetime.now(UTC).date().toordinal(), date.fromordinal(number)
     return {
         "number": number,
-        "title": f"Puzzle of {day.day} {day:%B} {day.year}",
+        "title": f"Puzzle of {day.day} {day:%B} {day.year}"
+        if day >= date(2026, 1, 1)
+        else f"Puzzle {number}",
         "goal": f"Goal: {TASK_PAYS}",
         "next": number - 1 or last,
         "decisions": len(session.position.choices.made),

@@ -32,8 +32,8 @@ Payload = dict[str, Any]  # a JSON object for a browser
 BUTTONS: Final = (OPTION_A, OPTION_C, PASS, *range(BID_DONE, NUM_ACTIONS))
 
 PAYS: Final = (
-    "The change of the lead in VP, with all districts scored, and "
-    f"{CARD_VP:g} VP per card, from its payer to the others"
+    "The change of each player's lead in VP, as if all districts were scored; "
+    f"each card paid costs its payer {CARD_VP:g} VP, which the others gain"
 )
 PAYS_OUTCOME: Final = "The task pays 1 for a win, -1 for a loss, 0 if truncated"
 

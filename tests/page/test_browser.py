@@ -251,7 +251,7 @@ FLOWS: Final[dict[str, tuple[str, list[Step]]]] = {
             ("", "#log li:last-child", "building stop in E52"),  # the scoring stands once
             ("", "#final-next", GONE),
             ("", "#board .changed", GONE),
-            ("", "#ended", "Turning point.*Costliest bid.*unspent.*record against Banker: . won"),
+            ("", "#ended", "Turning point.*Costliest bid.*kept.*record against Banker: . won"),
             ("click #ended button", "#count", "^ [1-9][0-9]* / 251"),
             ("back", "#finished .primary", "analyse my game"),
             ("click #analyse", "#analysis", "needs? the agent trained|isn't ready"),

@@ -12,7 +12,7 @@ from skyenv.engine.game import Game
 from skyenv.page.library.replays import Replay
 from skyenv.page.view.payloads import Payload
 from skyenv.render.table import if_scored_now
-from skyenv.render.words import auctioned, seat_name
+from skyenv.render.words import auctioned, capital, seat_name
 from skyenv.rules.actions import BUILD, STOP
 from skyenv.rules.state import NONE
 
@@ -49,9 +49,12 @@ def ending(game: Game, names: Sequence[str], seat: int | None) -> Payload:
         told.append((step, f"Costliest bid: {paid}{_built(replay, step)}."))
     wins = Counter(each for *_, each in won)
     each_of = enumerate(zip(named, end["cards"], strict=True))
-    counts = ", ".join(f"{name}: {wins[each]} and {held}" for each, (name, held) in each_of)
+    counts = "; ".join(
+        f"{name} won {counted(wins[each], 'auction')} and kept {counted(held, 'card')}"
+        for each, (name, held) in each_of
+    )
     last_auction = max(replay.steps_with("auction"), default=replay.steps)
-    told.append((last_auction, f"Auctions won and cards unspent: {counts}."))
+    told.append((last_auction, f"{capital(counts)}."))
     sentences = [{"step": step, "text": text} for step, text in told]
     return {"winners": end["winners"], "sentences": sentences}
 

@@ -105,8 +105,7 @@ def test_an_ending_tells_what_decided_the_game(seat: int | None) -> None:
     name, total, built = re.fullmatch(paid, bid["text"]).groups()  # type: ignore[union-attr]
     assert (NAMES.index(name), int(total), f"build {built}") in won
     won_by = [one["seat"] for one in game.events if one["event"] == "won"]
-    held = game.events[-1]["cards"]
-    counts = [(name, won_by.count(at), held[at]) for at, name in enumerate(NAMES)]
+    counts = [*zip(NAMES, map(won_by.count, range(3)), game.events[-1]["cards"], strict=True)]
     found = re.findall(r"(\w+) won (\d+) auctions? and kept (\d+) cards?[;.]", cards["text"])
     assert [(name.lower(), int(wins), int(left)) for name, wins, left in found] == counts
 

@@ -70,7 +70,8 @@ def _table(mistakes: list[dict[str, Any]]) -> str:
     rows = [["step", "seat", "cost", "games", "played", "better"]]
     for one in mistakes:
         cost, error = 100 * one["cost"], 100 * one["error"]
-        interval = f"[{cost - error:.1f}, {cost + error:.1f}]{'' if one['clear'] else ' unclear'}"
+        unclear = "" if one["clear"] else " unclear"
+        interval = f"[{cost - error:.1f}, {cost + error:.1f}]{unclear}"
         within = f"{cost:.1f} % {interval if one['games'] else 'estimated'}"
         place = str(one["step"]), seat_label(one["seat"])
         rows.append([*place, within, str(one["games"] or "–"), one["played"], one["best"]])

@@ -93,20 +93,17 @@ class Opinion(NamedTuple):
     def payload(self, names: Sequence[str] | None = None) -> dict[str, Any]:
         """Return the mistake for JSON: ``step`` and ``seat``; ``when``: turn and place of the
         auction; ``played`` and ``best`` in words, with the players' `names`; ``actions``, those of
-        the best choice; ``cost``, ``error``, ``games`` and 95 % ``interval``, None
-        for estimates; ``clear``: :attr:`is_clear`.
+        the best choice; ``cost``, ``error``, ``games`` and the 95 % ``interval``, None for
+        estimates; ``clear``: :attr:`is_clear`.
         """
         step, position, played = self.decision
         when = words.capital(words.progress(visible_table(position))[0])
+        if position["phase"] == PHASE_BID:
+            when += f", {words.auctioned(int(position['auction_place']))}"
         return {
             "step": step,
             "seat": self.decision.seat,
-            "when": when
-            + (
-                f", {words.auctioned(int(position['auction_place']))}"
-                if position["phase"] == PHASE_BID
-                else ""
-            ),
+            "when": when,
             "played": text(position, played, names),
             "best": text(position, self.best, names),
             "actions": list(self.best),

@@ -95,9 +95,8 @@ def advise(
         whether it is ``unclear`` that another is better for winning; the seat's chance to ``win``
         after it, the number of games played out (0: it is estimated), and their 95 % interval;
         ``win`` and ``games``: every seat's chance to win now, as text, that behind the choice with
-        most wins; null without an estimator; ``more``:
-        the number of games that would refine what is unclear, or 0; ``notes``: what the numbers
-        are, in sentences.
+        most wins; null without an estimator; ``more``: the number of games that would refine what
+        is unclear, or 0; ``notes``: what the numbers are, in sentences.
 
     Raises:
         OptionError: the game is over. AgentError: the agent returned no valid answer.
@@ -184,14 +183,16 @@ def analyse(
 
     def tell() -> None:
         marks = [(one.decision.step, one.decision.seat) for one in analysis.mistakes]
+        is_begun = bool(analysis.opinions)
+        doing, done, number = analysis.stage
         report(
             {
                 "agent": entry.name,
                 "by": estimator.name,
-                **dict(zip(("doing", "done", "of"), analysis.stage, strict=True)),
-                "chart": replay.charts(analysis.chances(), WIN, marks)
-                if analysis.opinions
-                else None,
+                "doing": doing,
+                "done": done,
+                "of": number,
+                "chart": replay.charts(analysis.chances(), WIN, marks) if is_begun else None,
                 "mistakes": [one.payload(replay.names) for one in analysis.mistakes],
             }
         )
@@ -224,9 +225,9 @@ def play_out(
         AgentError: an agent returned no valid answer.
     """
     names = [entry.name for entry in entries]
-    for done, found in played_out(
-        [entry.agent for entry in entries], position, number, seat, known
-    ):
+    agents = [entry.agent for entry in entries]
+    for done, found in played_out(agents, position, number, seat, known):
+        shares = WIN.texts([one.share.mean for one in found])
         seats = [
             {
                 "share": share,
@@ -234,9 +235,7 @@ def play_out(
                 "vp": round(one.vp, 1),
                 "margin": round(one.margin, 1),
             }
-            for one, share in zip(
-                found, WIN.texts([each.share.mean for each in found]), strict=True
-            )
+            for one, share in zip(found, shares, strict=True)
         ]
         report({"agents": names, "done": done, "of": max(done, number), "seats": seats})
     return known

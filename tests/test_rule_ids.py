@@ -83,10 +83,9 @@ def test_rules_mentioned_exist() -> None:
     """
     known = set(rule_ids())
     groups = "|".join(sorted({rule.split("-")[0] for rule in known}))
-    folders = ("skyenv", "agents", "experiments", "tests", "docs")
     files = [
         path
-        for folder in folders
+        for folder in ("skyenv", "agents", "experiments", "tests", "docs")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in (".py", ".md", ".js", ".html") and "node_modules" not in path.parts
     ]
@@ -99,6 +98,10 @@ def test_rules_mentioned_exist() -> None:
         if rule not in known
     }
     assert unknown == set()
+    for name in ("static/rules.js", "static/table.html"):  # the pattern finds quoted ids
+        assert (
+            len(re.findall(r'"[A-Z]+-\d+"', (ROOT / "skyenv/page" / name).read_text("utf-8"))) > 8
+        )
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the originals don't lie beside the repository")

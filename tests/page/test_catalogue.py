@@ -31,8 +31,9 @@ def test_four_strengths_are_shown_first() -> None:
     names = catalogue().names[: len(found)]
     assert names == [one["agent"] for one in sorted(found, key=lambda one: one["rating"])]
     assert all(250 < b["rating"] - a["rating"] < 500 for a, b in pairwise(found[:4]))
-    alone = strengths(["greedy", "bidder"])
-    assert [(one["agent"], one["first"]) for one in alone] == [("greedy", True)]
+    assert [(one["agent"], one["first"]) for one in strengths(["greedy", "bidder"])] == [
+        ("greedy", True)
+    ]
 
 
 def test_hints_come_from_the_strongest_agent_that_answers_in_time() -> None:

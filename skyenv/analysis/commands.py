@@ -73,6 +73,6 @@ def _table(mistakes: list[dict[str, Any]]) -> str:
         unclear = "" if one["clear"] else " unclear"
         interval = f"[{cost - error:.1f}, {cost + error:.1f}]{unclear}"
         within = f"{cost:.1f} % {interval if one['games'] else 'estimated'}"
-        place = str(one["step"]), seat_label(one["seat"])
-        rows.append([*place, within, str(one["games"] or "–"), one["played"], one["best"]])
+        place = str(one["step"]), seat_label(one["seat"]), within, str(one["games"] or "–")
+        rows.append([*place, one["played"], one["best"]])
     return columns(rows, left=6, width=200)

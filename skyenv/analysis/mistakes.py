@@ -176,8 +176,8 @@ class Analysis:
             now = list(self.opinions[step].chances) if step in self.opinions else now
             rows.append(now)
         if self.recording.game.is_over:
-            last = results(self.recording.states[-1:])[0][0]
-            rows[-1] = last[: self.recording.players].tolist()
+            last = results(self.recording.states[-1:])[0]
+            rows[-1] = last[0, : self.recording.players].tolist()
         return rows
 
 
@@ -228,8 +228,8 @@ def assess(
 
 def _is_doubted(opinion: Opinion, most: int) -> bool:
     """Return whether up to `most` more games may tell whether the choice was a mistake."""
-    is_open = opinion.games < GAMES or not opinion.is_clear
-    return opinion.games < most and opinion.highest > 0 and is_open
+    is_told = opinion.games >= GAMES and opinion.is_clear
+    return opinion.games < most and opinion.highest > 0 and not is_told
 
 
 def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
@@ -248,8 +248,8 @@ def worst(opinions: Sequence[Opinion]) -> list[Opinion]:
 
 
 def _opinions(agent: Agent, estimator: Agent, decisions: Sequence[Decision]) -> list[Opinion]:
-    states = np.concatenate([imagined(one.position, one.seat) for one in decisions])
-    own = completed(agent, states, [()] * len(states))
+    states = [imagined(one.position, one.seat) for one in decisions]
+    own = completed(agent, np.concatenate(states), [()] * len(states))
     asked = [(one, best, _paths(one, best)) for one, best in zip(decisions, own, strict=True)]
     queries = [(one.position, one.seat, path) for one, _, paths in asked for path in paths]
     worlds = iter(in_worlds(estimator, queries))

@@ -35,9 +35,10 @@ SHOWN: Final = 6
 def puzzle(number: int) -> Game:
     """Return a puzzle's deal by its number, 0 or more; equal for everybody."""
     task = f"{TASKS[number % len(TASKS)]}/{number % NUM_OPENINGS}"
-    games = (Game(task=task, seed=number * SEEDS + each) for each in range(SEEDS))
+    seeds = range(number * SEEDS, (number + 1) * SEEDS)
+    games = (Game(task=task, seed=seed) for seed in seeds)
     fits = (game for game in games if len(game.legal_actions) > LEAST_CHOICES)
-    return next(fits, Game(task=task, seed=number * SEEDS))
+    return next(fits, Game(task=task, seed=seeds[0]))
 
 
 @lru_cache(maxsize=4)
@@ -107,7 +108,8 @@ def reply(game: Game, report: Report) -> list[int]:
     # As for agents: a choice that comes again after a takeback is the same.
     random = np.random.default_rng(int(game.batch.uniforms()[0] * 2**32))
     while _is_open(path):
-        chances = policy[tree.block[node] + hand : tree.block[node + 1] : tree.numbers[seat]]
+        shares = policy[tree.block[node] : tree.block[node + 1]]
+        chances = shares.reshape(-1, tree.numbers[seat])[:, hand]
         edge = tree.first[node] + random.choice(len(chances), p=chances / chances.sum())
         node = int(tree.child[edge])
         path.append(int(tree.action[edge]))
@@ -138,9 +140,8 @@ def answer(game: Game, seat: int, report: Report) -> Payload:
         if tree.kind[node] != seat or not path:
             continue
         # The probability of this hand, of Alea's cards and of what the other bidder did.
-        weight = (
-            tree.joint[seat, tree.cards[node] + 1, hand, :, 0] @ evaluator.reach[node, 1 - seat]
-        )
+        chances = tree.joint[seat, tree.cards[node] + 1, hand, :, 0]
+        weight = chances @ evaluator.reach[node, 1 - seat]
         values = {
             way: float(evaluator.worth[child, hand] / weight)
             for way, child in _choices(tree, seat, hand, node)

@@ -130,11 +130,10 @@ def _puzzle(session: Session) -> Payload | None:
     if number is None:
         return None
     last, day = datetime.now(UTC).date().toordinal(), date.fromordinal(number)
+    is_recent = day >= date(2026, 1, 1)
     return {
         "number": number,
-        "title": f"Puzzle of {day.day} {day:%B} {day.year}"
-        if day >= date(2026, 1, 1)
-        else f"Puzzle {number}",
+        "title": f"Puzzle of {day.day} {day:%B} {day.year}" if is_recent else f"Puzzle {number}",
         "goal": f"Goal: {TASK_PAYS}",
         "next": number - 1 or last,
         "decisions": len(session.position.choices.made),

@@ -198,7 +198,8 @@ class GameServer:
         deal = await asyncio.to_thread(puzzle, number)
         seats = tuple(ME if seat == deal.seat else AGENT + EQUILIBRIUM for seat in range(2))
         key, task = f"{PUZZLE}{number}", deal.options.task
-        return await self.make(GameRequest(2, "front", deal.seed, seats, key, task=task), browser)
+        request = GameRequest(2, "front", deal.seed, seats, key, task=task)
+        return await self.make(request, browser)
 
     async def answer(self, session: Session, link: Link) -> Payload:
         """Return the exact worth of a seat's choices in a puzzle (:func:`answer`).
@@ -208,9 +209,8 @@ class GameServer:
         """
         if puzzle_number(session.stored) is None or link.seat is None:
             raise PageError("only the player of a puzzle gets an answer", 409)
-        return await self.workers.ask(
-            partial(answer, session.game.copy(), link.seat), Priority.HINT
-        )
+        job = partial(answer, session.game.copy(), link.seat)
+        return await self.workers.ask(job, Priority.HINT)
 
     async def _deal(self, browser: str, agents: tuple[str, str], **options: Any) -> Link:
         """Store a game with the lesson's deal; return the link to the person's seat, the first."""
